@@ -132,10 +132,11 @@ func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	var logins []remote
+	var logins, unanswered []remote
 	if done {
-		logins = a.needLogin()
+		logins, unanswered = a.needLogin()
 		a.report(logins)
+		a.notes = append(a.notes, showUnanswered(a.screen, a.Path, unanswered)...)
 	}
 	if flags.json {
 		return writeJSON(cmd, a.document(logins))
@@ -310,14 +311,15 @@ func (a *addition) report(logins []remote) {
 	fmt.Fprintf(a.screen, "To check that it works: %s\n", commandOn(a.Path, "doctor", a.toolbox))
 }
 
-// needLogin returns the added servers that need a login. Servers of a file that is not trusted are not contacted.
-func (a *addition) needLogin() []remote {
+// needLogin returns the added servers that need a login, and those that did not answer. Servers of a file that is not
+// trusted are not contacted.
+func (a *addition) needLogin() (needed, unanswered []remote) {
 	if !slices.ContainsFunc(a.Servers, func(s clients.Server) bool { return s.URL != "" }) {
-		return nil
+		return nil, nil
 	}
 	if a.isLocal {
 		if untrusted, err := loader.CheckTrustAt(a.Path); err != nil || untrusted != nil {
-			return nil
+			return nil, nil
 		}
 	}
 	return needLogin(a.ctx, a.Path, func(toolbox, server string) bool {

@@ -30,6 +30,8 @@ type initOptions struct {
 	dryRun bool
 	force  bool
 	json   bool
+
+	allProjects bool
 }
 
 func newInit(g *globals) *cobra.Command {
@@ -40,6 +42,9 @@ func newInit(g *globals) *cobra.Command {
 		Long: `Find the configuration files of MCP clients on this machine, group their servers into
 toolboxes, and write workbench-config.json. Secrets in plain text are moved to a
 workbench.env beside it, which only you can read. The clients' own files are not changed.
+
+Servers that a client starts in one project only are imported in the folder of that project;
+--all-projects imports those of all folders.
 
 The diff is shown before anything is written. Servers are added to an existing
 configuration; --force replaces it. Afterwards remote servers are asked, for 3 seconds at
@@ -60,6 +65,7 @@ or --dry-run to only see it.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&o.from, "from", nil, "a client or a file to import servers from; may be repeated (default: all clients found)")
+	cmd.Flags().BoolVar(&o.allProjects, "all-projects", false, "also import servers that clients start in projects of other folders only")
 	cmd.Flags().StringVar(&o.output, "output", "", "configuration to write (default: --config, $WORKBENCH_CONFIG, then your configuration folder)")
 	cmd.Flags().BoolVar(&o.yes, "yes", false, "accept the proposal without asking")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only show what would be written")
@@ -89,12 +95,16 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 	if err != nil {
 		return err
 	}
+	var elsewhere []clients.Source
+	if !o.allProjects {
+		sources, elsewhere = clients.OfFolder(sources)
+	}
+	*report = newInitReport(target, sources, elsewhere)
 	if len(sources) == 0 {
-		*report = newInitReport(target, nil)
-		nothingFound(screen)
+		nothingFound(screen, elsewhere)
 		return nil
 	}
-	showSources(screen, sources)
+	showSources(screen, sources, elsewhere)
 	files, err := importer.ReadTarget(target, o.force)
 	if err != nil {
 		return err
@@ -104,7 +114,6 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 		return err
 	}
 	showPlan(screen, plan)
-	*report = newInitReport(target, sources)
 	if len(plan.Servers) == 0 {
 		report.addPlan(plan, nil)
 		fmt.Fprintf(screen, "\nThere is nothing to add to %s.\n", shortenHome(target))
@@ -116,11 +125,17 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 		return err
 	}
 	report.addPlan(plan, boxes)
-	if report.Written, err = writeTarget(ctx, files, screen, plan, boxes, o); err != nil || o.dryRun {
+	if report.Written, err = writeTarget(ctx, files, screen, plan, boxes, o); err != nil {
 		return err
 	}
+	if o.dryRun {
+		report.addPossibleLogins(screen, target, boxes)
+		return nil
+	}
 	finishInit(screen, target, plan, boxes, files.Kept == nil)
-	report.addLogins(screen, target, needLogin(ctx, target, func(toolbox, server string) bool { return isIn(boxes, toolbox, server) }))
+	needed, unanswered := needLogin(ctx, target, func(toolbox, server string) bool { return isIn(boxes, toolbox, server) })
+	report.addLogins(screen, target, needed)
+	report.Notes = append(report.Notes, showUnanswered(screen, target, unanswered)...)
 	showNext(screen, target, sources)
 	return nil
 }
@@ -198,7 +213,7 @@ func readSource(machine clients.Machine, name string) ([]clients.Source, error) 
 	if err != nil {
 		return nil, err
 	}
-	return clients.ReadUnknown(machine, file)
+	return clients.ReadNamed(machine, file)
 }
 
 func unknownClient(name, message string) error {
@@ -213,7 +228,12 @@ func unknownClient(name, message string) error {
 	}
 }
 
-func nothingFound(screen *tty.Screen) {
+func nothingFound(screen *tty.Screen, elsewhere []clients.Source) {
+	if len(elsewhere) > 0 {
+		fmt.Fprintln(screen, "No servers for this folder were found in the files of MCP clients.")
+		showElsewhere(screen, elsewhere)
+		return
+	}
 	fmt.Fprint(screen, `No MCP client with servers was found on this machine.
 
 Add a server yourself, in one of these ways:

@@ -54,7 +54,7 @@ type initSkipped struct {
 }
 
 // newInitReport has empty lists instead of null: scripts expect lists.
-func newInitReport(file string, sources []clients.Source) initReport {
+func newInitReport(file string, sources, elsewhere []clients.Source) initReport {
 	r := initReport{
 		File: file, Sources: []initSource{}, Toolboxes: []initBox{}, Already: []initKnown{},
 		Skipped: []initSkipped{}, Variables: []string{}, Notes: []string{},
@@ -68,6 +68,9 @@ func newInitReport(file string, sources []clients.Source) initReport {
 			found.Servers = append(found.Servers, server.Name)
 		}
 		r.Sources = append(r.Sources, found)
+	}
+	if len(elsewhere) > 0 {
+		r.Notes = append(r.Notes, elsewhereNote(elsewhere))
 	}
 	return r
 }
@@ -106,6 +109,30 @@ func (r *initReport) addLogins(screen *tty.Screen, target string, found []remote
 			}
 		}
 	}
+}
+
+// addPossibleLogins shows, for a dry run, which servers may need a login: they are not asked.
+func (r *initReport) addPossibleLogins(screen *tty.Screen, target string, boxes []importer.Toolbox) {
+	for _, box := range boxes {
+		for _, server := range box.Servers {
+			if !server.MaySignIn() {
+				continue
+			}
+			note := fmt.Sprintf("'%s' is a remote server without a token, and may need a login: %s", tty.CleanLine(server.Name), commandOn(target, "login", box.Name+"/"+server.Name))
+			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), note)
+			r.Notes = append(r.Notes, note)
+		}
+	}
+}
+
+// showUnanswered shows which servers did not say whether they need a login.
+func showUnanswered(screen *tty.Screen, target string, unanswered []remote) (notes []string) {
+	for _, one := range unanswered {
+		note := fmt.Sprintf("'%s' did not answer whether it needs a login. If it does: %s", tty.CleanLine(one.server.Name), loginCommand(one, target))
+		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), note)
+		notes = append(notes, note)
+	}
+	return notes
 }
 
 // isIn reports whether a server is one of those that are imported.

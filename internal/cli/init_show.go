@@ -4,15 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
 // showSources shows the sources as a table.
-func showSources(screen *tty.Screen, sources []clients.Source) {
+func showSources(screen *tty.Screen, sources, elsewhere []clients.Source) {
 	rows := make([][]tty.Cell, len(sources))
 	for i, source := range sources {
 		var names []string
@@ -31,6 +33,35 @@ func showSources(screen *tty.Screen, sources []clients.Source) {
 	}
 	fmt.Fprintln(screen, "Found:")
 	screen.Table([]string{"CLIENT", "FILE", "SERVERS"}, rows)
+	if len(elsewhere) > 0 {
+		fmt.Fprintln(screen)
+		showElsewhere(screen, elsewhere)
+	}
+}
+
+// showElsewhere shows what is left out because it is for other folders.
+func showElsewhere(screen *tty.Screen, elsewhere []clients.Source) {
+	fmt.Fprintln(screen, screen.Wrap(elsewhereNote(elsewhere), 0))
+}
+
+// elsewhereProjects is the number of projects that a note names.
+const elsewhereProjects = 3
+
+// elsewhereNote says what is left out because it is for other folders.
+func elsewhereNote(elsewhere []clients.Source) string {
+	servers := 0
+	var projects []string
+	for _, source := range elsewhere {
+		servers += len(source.Servers) + len(source.Skipped)
+		if project := shortenHome(source.Project); !slices.Contains(projects, project) {
+			projects = append(projects, project)
+		}
+	}
+	named := strings.Join(projects[:min(len(projects), elsewhereProjects)], ", ")
+	if more := len(projects) - elsewhereProjects; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("Left out: %s for projects in other folders (%s). To import them, too: --all-projects", toolbox.Count(servers, "server", "servers"), named)
 }
 
 // showPlan shows what is not imported, and notes.
@@ -65,7 +96,7 @@ func chooseToolboxes(ctx context.Context, screen *tty.Screen, plan *importer.Pla
 		return boxes, nil
 	}
 	fmt.Fprintln(screen)
-	choice, err := screen.Choose(ctx, "Toolboxes?", []string{"as proposed", "one toolbox for all", "a name for each server"})
+	choice, err := screen.ChooseFirst(ctx, "Toolboxes?", []string{"as proposed", "one toolbox for all", "a name for each server"})
 	switch {
 	case err != nil:
 		return nil, err

@@ -238,18 +238,18 @@ func loginProblem(c *console.Console, at string) error {
 const askTime = 3 * time.Second
 
 // needLogin asks servers of a configuration file, all at once, whether they need a login, and returns those that do and have
-// none. One that does not answer is left out: another command will report it.
-func needLogin(ctx context.Context, path string, isWanted func(toolbox, server string) bool) (found []remote) {
+// none, and those that did not answer.
+func needLogin(ctx context.Context, path string, isWanted func(toolbox, server string) bool) (needed, unanswered []remote) {
 	cfg, err := config.Load(path, os.Environ())
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	logins := openLogins(cfg, slog.New(slog.DiscardHandler))
 	defer logins.Close()
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	all := remotes(cfg)
-	isNeeded := make([]bool, len(all))
+	isNeeded, isSilent := make([]bool, len(all)), make([]bool, len(all))
 	var asking sync.WaitGroup
 	for i, one := range all {
 		if one.server.Disabled || !isWanted(one.toolbox, one.server.Name) || one.refuseLogin() != nil {
@@ -260,17 +260,20 @@ func needLogin(ctx context.Context, path string, isWanted func(toolbox, server s
 			continue
 		}
 		asking.Go(func() {
-			needed, err := login.AsksForLogin(ctx)
-			isNeeded[i] = needed && err == nil
+			asks, err := login.AsksForLogin(ctx)
+			isNeeded[i], isSilent[i] = asks && err == nil, err != nil
 		})
 	}
 	asking.Wait()
 	for i, one := range all {
 		if isNeeded[i] {
-			found = append(found, one)
+			needed = append(needed, one)
+		}
+		if isSilent[i] {
+			unanswered = append(unanswered, one)
 		}
 	}
-	return found
+	return needed, unanswered
 }
 
 // loginCommand returns the command that signs in to a server of a configuration file.

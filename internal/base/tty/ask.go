@@ -73,6 +73,15 @@ func (s *Screen) Confirm(ctx context.Context, question string, fallback bool) (b
 
 // Choose asks for one of several, by number or by name, until one of them is meant.
 func (s *Screen) Choose(ctx context.Context, question string, options []string) (int, error) {
+	return s.choose(ctx, question, options, "")
+}
+
+// ChooseFirst is Choose, with the first option as the fallback for an empty line.
+func (s *Screen) ChooseFirst(ctx context.Context, question string, options []string) (int, error) {
+	return s.choose(ctx, question, options, "1")
+}
+
+func (s *Screen) choose(ctx context.Context, question string, options []string, fallback string) (int, error) {
 	if s.keyboard == nil {
 		return 0, ErrNobody
 	}
@@ -80,7 +89,7 @@ func (s *Screen) Choose(ctx context.Context, question string, options []string) 
 		fmt.Fprintf(s, "  %d. %s\n", i+1, CleanLine(option))
 	}
 	for {
-		answer, err := s.Ask(ctx, fmt.Sprintf("%s (1-%d)", question, len(options)), "")
+		answer, err := s.Ask(ctx, fmt.Sprintf("%s (1-%d)", question, len(options)), fallback)
 		if err != nil {
 			return 0, err
 		}

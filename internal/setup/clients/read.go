@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -116,6 +117,36 @@ func (c *Client) readShell(file string) ([]Source, error) {
 		source.Skipped = []Skipped{{"mcp add", "the file is a script, which is not run to see what it adds"}}
 	}
 	return []Source{source}, nil
+}
+
+// OfFolder separates the servers for all folders and for the working folder from those for projects in other folders.
+func OfFolder(sources []Source) (here, elsewhere []Source) {
+	for _, source := range sources {
+		if source.Project == "" || isWorkingFolder(source.Project) {
+			here = append(here, source)
+		} else {
+			elsewhere = append(elsewhere, source)
+		}
+	}
+	return here, elsewhere
+}
+
+func isWorkingFolder(path string) bool {
+	working, err := os.Getwd()
+	return err == nil && (filepath.Clean(path) == working || isSameFile(path, working))
+}
+
+// ReadNamed returns the servers of a file that a person named: in the format of the client that it belongs to, or else
+// as ReadUnknown does.
+func ReadNamed(m Machine, file string) ([]Source, error) {
+	for _, client := range table {
+		for _, own := range client.Files(m) {
+			if isSameFile(own, file) {
+				return client.ReadFile(m, file)
+			}
+		}
+	}
+	return ReadUnknown(m, file)
 }
 
 // ReadUnknown returns the servers of a file of an unknown client: those under the first key that any client uses for

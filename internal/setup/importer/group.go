@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
@@ -130,6 +131,12 @@ func (b *Toolbox) describe() {
 		enabled = all
 	}
 	b.Description = describeTopic(cmp.Or(b.topic, plainTopic), enabled)
+}
+
+// MaySignIn reports whether a person may have to sign in to the server: it is remote, enabled, and has no token.
+func (s *Server) MaySignIn() bool {
+	hasToken := slices.ContainsFunc(s.definition.Headers, func(h clients.Setting) bool { return strings.EqualFold(h.Name, "Authorization") })
+	return s.definition.URL != "" && !s.isDisabled() && (!hasToken || s.definition.Login != nil)
 }
 
 // isDisabled reports whether the server is written as a disabled one.
