@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"strings"
 
@@ -36,27 +37,36 @@ listing all tools. Servers that were never connected are started for it.`,
 	return cmd
 }
 
-func runTokens(cmd *cobra.Command, g globals, name string, asJSON bool) (err error) {
+func runTokens(cmd *cobra.Command, g globals, name string, asJSON bool) error {
 	ctx := cmd.Context()
 	loaded, log, err := g.loadForTerminal(ctx, cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
 		return err
 	}
-	cfg := loaded.Config
-	cfg.ToolMode = config.Proxy // the mode that the others are compared with
-	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log, Toolbox: name})
+	bill, err := makeBill(ctx, loaded.Config, name, log, app.KnownOptions{})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
-	known := workbench.Known(ctx, app.KnownOptions{Capabilities: app.ByPerson, Caller: app.ClientCaller(cfg)})
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	bill := tokencost.NewBill(known, cfg, workbench.Shown())
 	if asJSON {
 		return writeJSON(cmd, bill.Document())
 	}
 	bill.Print(tty.Cleaned(cmd.OutOrStdout()))
 	return nil
+}
+
+// makeBill estimates what the tools of a configuration cost, or those of one toolbox.
+func makeBill(ctx context.Context, cfg *config.Config, name string, log *slog.Logger, options app.KnownOptions) (_ *tokencost.Bill, err error) {
+	proxied := *cfg
+	proxied.ToolMode = config.Proxy // the mode that the others are compared with
+	workbench, err := app.New(app.Options{Config: &proxied, Version: Version, StateDir: config.StateDir(), Log: log, Toolbox: name})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
+	options.Capabilities, options.Caller = app.ByPerson, app.ClientCaller(&proxied)
+	known := workbench.Known(ctx, options)
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return tokencost.NewBill(known, &proxied, workbench.Shown()), nil
 }

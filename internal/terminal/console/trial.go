@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,13 +18,16 @@ import (
 )
 
 // Try acts like a client: it opens a toolbox, lists its tools, and calls one that is safe to call. Without a name it
-// uses the first toolbox.
-func (c *Console) Try(ctx context.Context, name string) (err error) {
+// uses the first toolbox. A tool that is not built in is only called if the person agrees, or if confirmed.
+func (c *Console) Try(ctx context.Context, name string, confirmed bool) (err error) {
 	box, err := c.chooseToolbox(name)
 	if err != nil {
 		return err
 	}
-	t := trial{out: tty.Cleaned(c.Out), box: box.Name}
+	t := trial{out: tty.Cleaned(c.Out), screen: c.Out, box: box.Name, confirmed: confirmed, builtin: make(map[string]bool)}
+	for _, server := range box.Servers {
+		t.builtin[server.Name] = server.Builtin != ""
+	}
 	began := time.Now()
 	if t.session, err = c.Open(ctx, c.Config, Handlers{Progress: t.progress}); err != nil {
 		return err
@@ -62,9 +66,12 @@ func (c *Console) chooseToolbox(name string) (config.Toolbox, error) {
 
 // trial opens a toolbox and calls one of its tools, like a client.
 type trial struct {
-	out     io.Writer
-	box     string
-	session *Session
+	out       io.Writer
+	screen    *tty.Screen // where a person can be asked
+	box       string
+	builtin   map[string]bool // the servers that come with the workbench, by name
+	confirmed bool            // any tool may be called that is said to change nothing
+	session   *Session
 }
 
 func (t *trial) openAndCall(ctx context.Context) error {
@@ -107,32 +114,60 @@ func (t *trial) printTools(tools []OfferedTool) {
 	fmt.Fprintln(t.out)
 }
 
-// callSafeTool calls the first read-only tool without required arguments.
+// callSafeTool calls the first read-only tool without required arguments. A tool that comes with the workbench is
+// preferred: that it only reads is known, and not just said by its server.
 func (t *trial) callSafeTool(ctx context.Context, tools []OfferedTool) error {
+	var safe []OfferedTool
 	for _, tool := range tools {
-		readOnly := string(tool.Definition.Member("annotations").Member("readOnlyHint").Bytes()) == "true"
-		required := 0
-		for range tool.Definition.Member("inputSchema").Member("required").Elements() {
-			required++
+		if isSafe(tool) {
+			safe = append(safe, tool)
 		}
-		if !readOnly || required > 0 {
-			continue
-		}
-		fmt.Fprintf(t.out, "Calling '%s' of server '%s'…\n", tool.Name, tool.Server)
-		began := time.Now()
-		answer, err := t.session.Ask(ctx, "use_tool", map[string]any{
-			"tool":      map[string]any{"toolbox": t.box, "server": tool.Server, "name": tool.Name},
-			"arguments": map[string]any{},
-		})
-		if err != nil {
-			return err
-		}
-		t.printStep(began, "use_tool", "it answered")
-		fmt.Fprintln(t.out, indent(answer))
+	}
+	if len(safe) == 0 {
+		fmt.Fprintln(t.out, "No tool here is marked read-only and needs no arguments, so none was called.")
 		return nil
 	}
-	fmt.Fprintln(t.out, "No tool here is marked read-only and needs no arguments, so none was called.")
+	tool := safe[max(0, slices.IndexFunc(safe, func(tool OfferedTool) bool { return t.builtin[tool.Server] }))]
+	if agreed, err := t.mayCall(ctx, tool); err != nil || !agreed {
+		return err
+	}
+	fmt.Fprintf(t.out, "Calling '%s' of server '%s'…\n", tool.Name, tool.Server)
+	began := time.Now()
+	answer, err := t.session.Ask(ctx, "use_tool", map[string]any{
+		"tool":      map[string]any{"toolbox": t.box, "server": tool.Server, "name": tool.Name},
+		"arguments": map[string]any{},
+	})
+	if err != nil {
+		return err
+	}
+	t.printStep(began, "use_tool", "it answered")
+	fmt.Fprintln(t.out, indent(answer))
 	return nil
+}
+
+// isSafe reports whether a tool is said to change nothing, and can be called without arguments.
+func isSafe(tool OfferedTool) bool {
+	for range tool.Definition.Member("inputSchema").Member("required").Elements() {
+		return false
+	}
+	return string(tool.Definition.Member("annotations").Member("readOnlyHint").Bytes()) == "true"
+}
+
+// mayCall reports whether a tool may be called: one of the workbench itself, or one that a person agrees to.
+func (t *trial) mayCall(ctx context.Context, tool OfferedTool) (bool, error) {
+	if t.confirmed || t.builtin[tool.Server] {
+		return true, nil
+	}
+	agreed, err := t.screen.Confirm(ctx, tty.CleanLine(fmt.Sprintf("Call '%s'? Its server '%s' says that it changes nothing.", tool.Name, tool.Server)), false)
+	switch {
+	case errors.Is(err, tty.ErrNobody):
+		fmt.Fprintf(t.out, "'%s' of server '%s' is said to change nothing. It was not called, since nobody can be asked here; to call it: %s\n",
+			tool.Name, tool.Server, trust.Quote("mcp-workbench", "try", t.box, "--yes"))
+		return false, nil
+	case err == nil && !agreed:
+		fmt.Fprintln(t.out, "No tool was called.")
+	}
+	return agreed, err
 }
 
 // progress prints what a long step waits for.

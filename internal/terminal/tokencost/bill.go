@@ -122,11 +122,33 @@ func (b *Bill) Print(out io.Writer) {
 	b.printSums(out)
 }
 
-func (b *Bill) printSums(out io.Writer) {
+// start returns the tokens that a client pays at the start: our tools, the instructions and pinned tools.
+func (b *Bill) start() int {
 	start := b.instructions + b.pinned
 	for _, tokens := range b.ours {
 		start += tokens
 	}
+	return start
+}
+
+// Sentence says in one line what the tools cost a client directly and through the workbench.
+func (b *Bill) Sentence() string {
+	start := b.start()
+	text := fmt.Sprintf("Listed directly, %s would cost a client about %s tokens of context; through the workbench it starts with %s",
+		toolbox.Count(b.tools, "tool", "tools"), thousands(b.listed), thousands(start))
+	switch saved := b.listed - start; {
+	case b.tools == 0:
+		return fmt.Sprintf("Through the workbench, a client starts with about %s tokens of context, whatever the number of tools.", thousands(start))
+	case saved > 0:
+		text += fmt.Sprintf(": %d %% less.", 100*saved/b.listed)
+	default:
+		text += ", which hardly grows with the servers that you add."
+	}
+	return text
+}
+
+func (b *Bill) printSums(out io.Writer) {
+	start := b.start()
 	fmt.Fprintf(out, "\nListing all %s directly: %s tokens\n", toolbox.Count(b.tools, "tool", "tools"), thousands(b.listed))
 	fmt.Fprintf(out, "Through the workbench, at the start: %s tokens: %s of its own %s, instructions %s",
 		thousands(start), toolbox.Count(len(b.ours), "tool", "tools"), thousands(start-b.instructions-b.pinned), thousands(b.instructions))
