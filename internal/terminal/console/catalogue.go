@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
@@ -137,7 +138,8 @@ func (c *Console) connecting(servers []app.KnownServer) func(int, app.KnownServe
 			live.Line(i).Done(c.Err.Paint(tty.Caution, "!") + " " + name(server) + " " + server.Err.Error())
 			return
 		case server.Err != nil:
-			live.Line(i).Done(c.Err.Paint(tty.Bad, "✗") + " " + name(server) + " could not be connected")
+			c.reported[place{server.Toolbox, server.Server}] = true
+			live.Line(i).Done(c.brokenServer(server))
 			return
 		}
 		live.Line(i).Done(c.Err.Paint(tty.Good, "✓") + " " + name(server) + ": " + toolbox.Count(len(server.Tools), "tool", "tools"))
@@ -157,20 +159,33 @@ func (c *Console) printNotAwaited(servers []app.KnownServer) {
 	}
 }
 
-// printUnreachable prints why some servers have no tool list. Those that exceeded the time limit were already reported.
+// brokenServer is the line of a server without a tool list: what is more to say about it is left to doctor.
+func (c *Console) brokenServer(server app.KnownServer) string {
+	reason := server.Err.Error()
+	if fault, ok := errors.AsType[*config.Error](server.Err); ok {
+		reason = fault.OneLine()
+	}
+	return c.Err.Paint(tty.Bad, "✗") + " " + tty.CleanLine(place{server.Toolbox, server.Server}.String()+": "+strings.TrimSpace(reason))
+}
+
+// printUnreachable prints why some servers have no tool list, unless that was said while they were connected.
 func (c *Console) printUnreachable(servers []app.KnownServer) {
 	for _, server := range servers {
-		if errors.Is(server.Err, app.ErrNotAwaited) {
-			continue
+		if !errors.Is(server.Err, app.ErrNotAwaited) && !c.reported[place{server.Toolbox, server.Server}] {
+			fmt.Fprintln(c.Err, c.brokenServer(server))
 		}
-		reason := strings.ReplaceAll(strings.TrimSpace(tty.Clean(server.Err.Error())), "\n", "\n  ")
-		fmt.Fprintf(c.Err, "%s %s\n  %s\n", c.Err.Paint(tty.Bad, "Not reached:"),
-			tty.CleanLine(place{server.Toolbox, server.Server}.String()), reason)
 	}
 }
 
 // unreachableError is the error of a command if no server responded.
 func (c *Console) unreachableError(servers []app.KnownServer) error {
+	if len(servers) == 1 {
+		return &toolbox.Error{
+			Code:    toolbox.ServersUnreachable,
+			Message: fmt.Sprintf("Server '%s' could not be reached: %v", place{servers[0].Toolbox, servers[0].Server}, servers[0].Err), // a narrow terminal cut it
+			Hint:    "To look at it step by step: " + trust.Command(c.Config, "doctor", place{servers[0].Toolbox, servers[0].Server}.String()),
+		}
+	}
 	return &toolbox.Error{
 		Code:    toolbox.ServersUnreachable,
 		Message: fmt.Sprintf("%s could not be reached", toolbox.Count(len(servers), "server", "servers")),

@@ -33,10 +33,13 @@ type Options struct {
 }
 
 // Console is shared by the commands that use tools.
-type Console struct{ Options }
+type Console struct {
+	Options
+	reported map[place]bool // servers that were said to be unreachable
+}
 
 // New makes a console. It starts nothing.
-func New(options Options) *Console { return &Console{options} }
+func New(options Options) *Console { return &Console{options, make(map[place]bool)} }
 
 // capabilities returns the declared client capabilities: elicitation and roots.
 func capabilities(canBeAsked, hasRoots bool) []byte {
