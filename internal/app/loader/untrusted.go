@@ -116,6 +116,7 @@ var errDeclined = &toolbox.Error{Code: toolbox.NotTrusted, Message: "It was not 
 // ConfirmTrust asks whether to trust a file; anything but yes declines. A signal ends the wait, but not the read, which
 // ends with the program.
 func ConfirmTrust(ctx context.Context, out io.Writer) error {
+	defer tty.HoldLines()()
 	fmt.Fprint(out, "Trust it? It runs as you, with your files. [y/N] ")
 	answered := make(chan string, 1)
 	go func() {

@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// NewLogger makes the log on stderr, at the given level or else that of the configuration.
+// NewLogger makes the log on stderr, at the given level or else that of the configuration. Its lines do not break into
+// questions to a person.
 func NewLogger(name string, cfg *config.Config, stderr io.Writer) (*slog.Logger, error) {
 	if name == "" {
 		name = cfg.LogLevel
@@ -31,5 +33,5 @@ func NewLogger(name string, cfg *config.Config, stderr io.Writer) (*slog.Logger,
 			Hint:    "The levels are debug, info, warn and error.",
 		}
 	}
-	return slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level})), nil
+	return slog.New(slog.NewTextHandler(tty.Behind(stderr), &slog.HandlerOptions{Level: level})), nil
 }

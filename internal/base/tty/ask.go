@@ -85,6 +85,7 @@ func (s *Screen) choose(ctx context.Context, question string, options []string, 
 	if s.keyboard == nil {
 		return 0, ErrNobody
 	}
+	defer HoldLines()()
 	for i, option := range options {
 		fmt.Fprintf(s, "  %d. %s\n", i+1, CleanLine(option))
 	}
@@ -109,6 +110,7 @@ func (s *Screen) read(ctx context.Context, prompt string, read func() (string, e
 	if s.keyboard == nil {
 		return "", ErrNobody
 	}
+	defer HoldLines()()
 	fmt.Fprint(s, prompt)
 	text, err := s.lines.await(ctx, read)
 	switch {

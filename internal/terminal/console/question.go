@@ -70,8 +70,10 @@ func (r *activeCall) log(params wire.Payload) {
 	if from == "" {
 		from = r.at.Server
 	}
-	r.bar.Clear()
-	fmt.Fprintln(r.Err, r.Err.Paint(style, tty.CleanLine(from+" "+level+":"))+" "+tty.Clean(strings.TrimSpace(message)))
+	if !r.asking.Load() {
+		r.bar.Clear()
+	}
+	fmt.Fprintln(tty.Behind(r.Err), r.Err.Paint(style, tty.CleanLine(from+" "+level+":"))+" "+tty.Clean(strings.TrimSpace(message)))
 }
 
 // elicit puts a server's question to the person, if one is present.
@@ -84,6 +86,7 @@ func (r *activeCall) elicit(ctx context.Context, params wire.Payload) ([]byte, e
 	if isLoginPage(params) && (r.logsIn || !r.Err.IsInteractive()) {
 		return []byte(declined), nil // this command logs in itself and calls again, or its error says what to do
 	}
+	defer tty.HoldLines()() // of all its parts
 	r.asking.Store(true)
 	defer r.asking.Store(false)
 	r.bar.Clear()

@@ -49,10 +49,31 @@ func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, erro
 	report := &Report{Locks: []ReportedLock{}}
 	for i, file := range cfg.Files {
 		locks[i].printRemoved()
-		errs = append(errs, locks[i].write(file.LockPath()))
-		report.Locks = append(report.Locks, locks[i].report(file.LockPath()))
+		err := locks[i].write(file.LockPath())
+		if !isNotWritten(err) {
+			fmt.Fprintln(locks[i].out, enforcement(file))
+		}
+		errs = append(errs, err)
+		report.Locks = append(report.Locks, locks[i].report(file))
 	}
 	return report, errors.Join(errs...)
+}
+
+func isNotWritten(err error) bool {
+	known, ok := errors.AsType[*toolbox.Error](err)
+	return ok && known.Code == toolbox.LockNotWritten
+}
+
+// enforcement says what the lock of a file does: it is just a record unless a configuration file enforces it.
+func enforcement(file config.File) string {
+	if !file.Locked {
+		return fmt.Sprintf(`It is not enforced: clients can use every tool, and a changed one is only marked as changed. "locked": true at the top of %s enforces it.`, file.Path)
+	}
+	by := ""
+	if file.LockedBy != "" && file.LockedBy != file.Path {
+		by = " in " + file.LockedBy
+	}
+	return fmt.Sprintf(`It is enforced ("locked": true%s): clients see and use only tools and instructions that match it; others are withheld until they are accepted here.`, by)
 }
 
 // readLock returns the current lock of a file, or nil.

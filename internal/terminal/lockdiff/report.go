@@ -1,5 +1,7 @@
 package lockdiff
 
+import "github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+
 // Report is what Update did, for scripts.
 type Report struct {
 	Locks []ReportedLock `json:"locks"`
@@ -7,11 +9,12 @@ type Report struct {
 
 // ReportedLock is the lock of one configuration file.
 type ReportedLock struct {
-	File    string   `json:"file"`
-	Written bool     `json:"written"`
-	Servers int      `json:"servers"` // that are approved
-	Tools   int      `json:"tools"`
-	Changes []Change `json:"changes"`
+	File     string   `json:"file"`
+	Written  bool     `json:"written"`
+	Enforced bool     `json:"enforced"` // by "locked": true; otherwise it is just a record
+	Servers  int      `json:"servers"`  // that are approved
+	Tools    int      `json:"tools"`
+	Changes  []Change `json:"changes"`
 }
 
 // Change is a difference between a lock and what servers offer.
@@ -21,8 +24,8 @@ type Change struct {
 	Detail string `json:"detail,omitempty"` // of version and failed
 }
 
-func (l *lockFile) report(path string) ReportedLock {
-	reported := ReportedLock{File: path, Written: l.written, Servers: len(l.after.Servers), Changes: append([]Change{}, l.changes...)}
+func (l *lockFile) report(file config.File) ReportedLock {
+	reported := ReportedLock{File: file.LockPath(), Written: l.written, Enforced: file.Locked, Servers: len(l.after.Servers), Changes: append([]Change{}, l.changes...)}
 	for _, server := range l.after.Servers {
 		reported.Tools += len(server.Tools)
 	}

@@ -23,6 +23,7 @@ const countInterval = 10 * time.Second
 type waiting struct {
 	until  time.Time
 	prompt bool // the cursor is on the line below, behind a prompt
+	end    func()
 }
 
 const prompt = "> "
@@ -44,7 +45,7 @@ func (l *login) startWaiting(limit time.Duration) {
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	l.waiting = &waiting{until: time.Now().Add(limit), prompt: l.Screen.IsInteractive() && l.Input != nil}
+	l.waiting = &waiting{until: time.Now().Add(limit), prompt: l.Screen.IsInteractive() && l.Input != nil, end: tty.HoldLines()}
 	l.draw()
 }
 
@@ -52,6 +53,9 @@ func (l *login) endWaiting() {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	l.erase()
+	if l.waiting != nil {
+		l.waiting.end()
+	}
 	l.waiting = nil
 }
 
