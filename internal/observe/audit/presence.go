@@ -53,6 +53,9 @@ func (p *presence) enter(folder, writer string) (killed []item, err error) {
 	return killed, err
 }
 
+// isThere reports whether other processes can see this one.
+func (p *presence) isThere() bool { return p.unlock != nil }
+
 // leave ends the presence. Without a last line in the log, it stays as that of a process that was killed.
 func (p *presence) leave(isRecorded bool) {
 	if p.unlock == nil {

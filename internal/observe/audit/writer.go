@@ -46,7 +46,9 @@ func (w *writer) run() {
 		isSealDue := false
 		select {
 		case <-l.wake:
-			isOver = w.gather()
+			if w.presence.isThere() || l.failing.Load() != nil { // the first lines are written at once, so that the log says if this process is killed
+				isOver = w.gather()
+			}
 		case <-l.urgent:
 		case <-retry:
 		case <-summaries.C:
