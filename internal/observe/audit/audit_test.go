@@ -371,6 +371,26 @@ func TestFolderIsGone(t *testing.T) {
 	}
 }
 
+// Times only describe lines: a clock that goes back, or was ahead, breaks nothing and removes nothing.
+func TestClockGoesBack(t *testing.T) {
+	r := newRig(t)
+	r.options.maxFile = 500
+	r.options.Keep = 24 * time.Hour
+	for _, ahead := range []time.Duration{0, 20 * 365 * 24 * time.Hour, -20 * 365 * 24 * time.Hour, 0} {
+		l := Open(r.options)
+		for range 4 {
+			ack := make(chan error, 1)
+			if err := errors.Join(l.add(item{at: time.Now().Add(ahead), body: newFields(eventReload, "ok"), ack: ack}), <-ack); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.close(l)
+	}
+	if report := r.good(); report.Sealed != report.Last || report.First.Seq != 1 || strings.Count(r.text(), `"event":"reload"`) != 16 {
+		t.Errorf("the report is %+v of\n%s", report, r.text())
+	}
+}
+
 func TestQueueIsBounded(t *testing.T) {
 	r := newRig(t)
 	l := Open(r.options)

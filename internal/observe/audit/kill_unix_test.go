@@ -16,7 +16,7 @@ import (
 func TestKill(t *testing.T) {
 	folder := t.TempDir()
 	r := &rig{t, Options{Folder: filepath.Join(folder, "log"), Keys: filepath.Join(folder, "keys")}}
-	for round := 1; round <= 3; round++ {
+	for round := 1; round <= 5; round++ {
 		writer := exec.Command(os.Args[0])
 		writer.Env = append(os.Environ(), "AUDIT_TEST_WRITER="+folder)
 		out, err := writer.StdoutPipe()
@@ -26,16 +26,20 @@ func TestKill(t *testing.T) {
 		if err := writer.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(300*time.Millisecond, func() { _ = writer.Process.Kill() })
 		last := ""
 		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if last == "" { // in the midst of a later write
+				time.AfterFunc(time.Duration(10+30*round)*time.Millisecond, func() { _ = writer.Process.Kill() })
+			}
 			last = lines.Text()
 		}
 		_ = writer.Wait() // it was killed
 		if !strings.Contains(r.text(), `"acknowledged":`+last+`,`) {
 			t.Errorf("round %d: %s was acknowledged, and is not in the log", round, last)
 		}
-		r.verify("")
+		if report := r.good(); report.Killed != round { // also before another process says so
+			t.Errorf("round %d: the report is %+v", round, report)
+		}
 	}
 	// As if the last write had been cut off in the middle of a line.
 	files, _ := filesAt(r.options.Folder)
@@ -53,7 +57,7 @@ func TestKill(t *testing.T) {
 		t.Errorf("the report is %+v", report)
 	}
 	r.write(1)
-	if report := r.good(); report.Killed != 3 || report.Torn != 1 || report.Sealed != report.Last {
+	if report := r.good(); report.Killed != 5 || report.Torn != 1 || report.Sealed != report.Last {
 		t.Errorf("the report is %+v", report)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
 
-// presence shows other processes that this one writes to the log: a file that it holds a lock of. The lock ends with the
-// process, so that a file without one is of a process that was killed.
+// presence shows other processes that this one writes to the log: a file with its name that it holds a lock of. The lock ends
+// with the process, so that a file without one is of a process that was killed.
 type presence struct {
 	path   string
 	unlock func()
@@ -26,7 +26,11 @@ const maxPresences = 1000
 // the log.
 func (p *presence) enter(folder, writer string) (killed []item, err error) {
 	if p.unlock != nil {
-		return nil, nil
+		if _, err := os.Stat(p.path); err == nil {
+			return nil, nil
+		}
+		p.unlock() // the folder was removed
+		p.unlock = nil
 	}
 	folder = filepath.Join(folder, writersDir)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -38,19 +42,59 @@ func (p *presence) enter(folder, writer string) (killed []item, err error) {
 	}
 	for _, entry := range entries[:min(len(entries), maxPresences)] {
 		path := filepath.Join(folder, entry.Name())
-		unlock, err := safefile.Lock(context.Background(), path, lockTry)
-		if err != nil {
-			continue // it runs
+		switch stateOfPresence(path) {
+		case writerKilled:
+			killed = append(killed, item{
+				at: time.Now(), body: newFields(eventLog, "killed").text("of", entry.Name()),
+				then: func() { _ = os.Remove(path) }, // the next start tries again
+			})
+		case writerLeft:
+			_ = os.Remove(path) // the next start tries again
 		}
-		unlock()
-		killed = append(killed, item{
-			at: time.Now(), body: newFields(eventLog, "killed").text("of", entry.Name()),
-			then: func() { _ = os.Remove(path) }, // the next start tries again
-		})
 	}
 	p.path = filepath.Join(folder, writer)
+	if err := os.WriteFile(p.path, []byte(writer+"\n"), 0o600); err != nil { // before the lock, which excludes other handles on Windows
+		_ = os.Remove(p.path) // the next attempt makes it anew
+		return nil, err
+	}
 	p.unlock, err = safefile.Lock(context.Background(), p.path, lockWait)
 	return killed, err
+}
+
+// writerState is what the file of a presence says of its process.
+type writerState int
+
+const (
+	writerRuns   writerState = iota // or it cannot be determined
+	writerKilled                    // it ended without a last line
+	writerLeft                      // the file is empty: it ended with a last line, or has not written any
+)
+
+// stateOfPresence looks at the file of a presence.
+func stateOfPresence(path string) writerState {
+	if _, err := os.Stat(path); err != nil {
+		return writerRuns // it has just ended
+	}
+	unlock, err := safefile.Lock(context.Background(), path, lockTry)
+	if err != nil {
+		return writerRuns
+	}
+	defer unlock()
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return writerLeft
+	}
+	return writerKilled
+}
+
+// countKilled returns how many processes ended without a last line, which the log does not say yet.
+func countKilled(folder string) (killed int) {
+	entries, _ := os.ReadDir(filepath.Join(folder, writersDir)) // a copy of a log may have none
+	for _, entry := range entries[:min(len(entries), maxPresences)] {
+		if stateOfPresence(filepath.Join(folder, writersDir, entry.Name())) == writerKilled {
+			killed++
+		}
+	}
+	return killed
 }
 
 // isThere reports whether other processes can see this one.
@@ -61,9 +105,12 @@ func (p *presence) leave(isRecorded bool) {
 	if p.unlock == nil {
 		return
 	}
+	if isRecorded {
+		_ = os.Truncate(p.path, 0) // so that nobody takes this process for killed until the file is removed
+	}
 	p.unlock()
 	p.unlock = nil
 	if isRecorded {
-		_ = os.Remove(p.path) // else the next process takes this one for killed
+		_ = os.Remove(p.path) // else the next start does
 	}
 }

@@ -99,6 +99,9 @@ func Verify(path string, options VerifyOptions) (*Report, error) {
 		return nil, err
 	}
 	v.end()
+	if v.report.isFolder {
+		v.report.Killed += countKilled(path)
+	}
 	return v.report, nil
 }
 
