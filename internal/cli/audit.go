@@ -81,6 +81,12 @@ func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return auditUnreadable(options.Keys, err)
 	}
+	problem := ""
+	if settings.On {
+		if err := audit.Probe(options.Folder); err != nil {
+			problem = err.Error()
+		}
+	}
 	if asJSON {
 		return writeJSON(cmd, struct {
 			On       bool   `json:"on"`
@@ -88,7 +94,8 @@ func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
 			Folder   string `json:"folder"`
 			audit.State
 			PublicKey string `json:"publicKey"`
-		}{settings.On, settings.Required, options.Folder, state, public})
+			Problem   string `json:"problem,omitempty"` // why it cannot be written
+		}{settings.On, settings.Required, options.Folder, state, public, problem})
 	}
 	out := tty.Cleaned(cmd.OutOrStdout())
 	mode := "off; to record, set \"audit\": true in your configuration file"
@@ -99,6 +106,9 @@ func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
 		mode = "on"
 	}
 	fmt.Fprintf(out, "Audit:       %s\nFolder:      %s\n", mode, options.Folder)
+	if problem != "" {
+		fmt.Fprintf(out, "Problem:     it cannot be written: %s\n", problem)
+	}
 	if state.Seq == 0 {
 		fmt.Fprintln(out, "Lines:       none")
 		return nil

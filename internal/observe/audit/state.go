@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
@@ -53,4 +54,29 @@ func tailOf(path string) (tail, error) {
 	}
 	defer opened.Close()
 	return readTail(opened, info.Size())
+}
+
+// probeSize is how much a probe writes, so that a full disk shows.
+const probeSize = 4 << 10
+
+// Probe reports why a log cannot be written to a folder; nil if it can. What it writes is removed again; a folder that does not
+// exist is not made.
+func Probe(folder string) error {
+	for {
+		info, err := os.Stat(folder)
+		if err == nil && !info.IsDir() {
+			return &fs.PathError{Op: "open", Path: folder, Err: syscall.ENOTDIR}
+		}
+		if parent := filepath.Dir(folder); errors.Is(err, fs.ErrNotExist) && parent != folder {
+			folder = parent
+			continue
+		}
+		break
+	}
+	probe, err := os.CreateTemp(folder, ".audit-probe-*")
+	if err != nil {
+		return err
+	}
+	_, err = probe.Write(make([]byte, probeSize))
+	return errors.Join(err, probe.Close(), os.Remove(probe.Name()))
 }
