@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
@@ -89,6 +90,9 @@ func lockOfFile(file config.File) (*catalog.Lock, error) {
 
 // ParseLock reads the content of a lock. The error is for people.
 func ParseLock(path string, data []byte) (*catalog.Lock, error) {
+	if err := stored.Lock.Check(path, data); err != nil {
+		return nil, err
+	}
 	lock, err := catalog.ParseLock(data)
 	if err != nil {
 		return nil, &toolbox.Error{

@@ -72,7 +72,9 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 		}
 		checks = append(checks, doctor.OtherFaults(cfg, patients)...)
 	}
-	checks = append(checks, doctor.StateFolder(config.StateDir()), doctor.Clients(clients.Survey(clients.ThisMachine())))
+	checks = append(checks, doctor.StateFolder(config.StateDir()))
+	checks = append(checks, doctor.StoredFiles(storedFolders())...)
+	checks = append(checks, doctor.Clients(clients.Survey(clients.ThisMachine())))
 	if !options.json {
 		doctor.ShowChecks(screen, checks)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -69,6 +70,9 @@ func openRecording(path string) (*recording.Recording, error) {
 	}
 	defer file.Close()
 	recorded, err := recording.Read(file)
+	if stored.IsNewer(err) {
+		return nil, stored.Recording.CheckFile(path)
+	}
 	if err != nil {
 		return nil, &toolbox.Error{
 			Code: toolbox.RecordingInvalid, Message: fmt.Sprintf("%s is not a recording that can be played: %v", path, err),

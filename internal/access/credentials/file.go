@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 const (
-	fileFormat = 1
-	maxFile    = 1 << 20 // size of the file of a login; a larger one is neither written nor read
+	maxFile = 1 << 20 // size of the file of a login; a larger one is neither written nor read
 )
 
 // content is a credential without the methods that hide it.
@@ -34,7 +34,7 @@ type fileHead struct {
 
 // encode returns the content of a login's file, sealed if the store is.
 func (s *Store) encode(name string, c *Credential) ([]byte, error) {
-	data, err := encodeJSON(plainFile{fileFormat, content(*c)})
+	data, err := encodeJSON(plainFile{stored.Logins.Format, content(*c)})
 	if err != nil || !c.isText() {
 		return nil, fmt.Errorf("the login %s cannot be written as JSON", c.Key) // the reason may show a part of it
 	}
@@ -43,7 +43,7 @@ func (s *Store) encode(name string, c *Credential) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if data, err = encodeJSON(fileHead{fileFormat, c.Key, c.Generation, sealed}); err != nil {
+		if data, err = encodeJSON(fileHead{stored.Logins.Format, c.Key, c.Generation, sealed}); err != nil {
 			return nil, err
 		}
 	}
@@ -68,6 +68,10 @@ func encodeJSON(value any) ([]byte, error) {
 // another.
 func (s *Store) decode(name string, data []byte) (*Credential, error) {
 	path := filepath.Join(s.folder, name)
+	if newer := stored.Logins.Check(path, data); newer != nil {
+		shown, _ := errors.AsType[*toolbox.Error](newer) // Check returns no other
+		return nil, &BrokenError{path, shown}
+	}
 	var head fileHead
 	if err := json.Unmarshal(data, &head); err != nil {
 		return nil, broken(path, "it is not valid JSON of a login")
@@ -90,9 +94,7 @@ func (s *Store) decode(name string, data []byte) (*Credential, error) {
 
 func (h *fileHead) problem(name string) string {
 	switch {
-	case h.Format > fileFormat:
-		return fmt.Sprintf("it has format %d, of a newer version of mcp-workbench", h.Format)
-	case h.Format != fileFormat || h.Generation == 0:
+	case h.Format != stored.Logins.Format || h.Generation == 0:
 		return "it is not the file of a login"
 	case nameOf(h.Key) != name:
 		return "it is the file of another login"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 const trialSize = 4 << 10 // bytes that are written to see whether a login can be stored
@@ -60,7 +62,11 @@ func (s *Store) RemoveUnusable(ctx context.Context, server, account string) (rem
 		return nil, err
 	}
 	for _, name := range names {
-		if _, err := s.read(name); err == nil {
+		_, err := s.read(name)
+		if stored.IsNewer(err) {
+			return removed, err // it can be read, by another version
+		}
+		if err == nil {
 			continue
 		}
 		isRemoved, err := s.removeUnusable(ctx, name)
@@ -81,8 +87,8 @@ func (s *Store) removeUnusable(ctx context.Context, name string) (isRemoved bool
 		return false, err
 	}
 	defer lock.Unlock()
-	if _, err := lock.Load(); err == nil {
-		return false, nil
+	if _, err := lock.Load(); err == nil || stored.IsNewer(err) {
+		return false, err
 	}
 	return true, lock.Delete()
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -61,7 +62,7 @@ func parseKey(text string) (sealKey, error) {
 
 // binding is what a ciphertext belongs to: it can be opened only in the file and the generation that it was made for.
 func binding(name string, generation uint64) []byte {
-	return fmt.Appendf(nil, "mcp-workbench login %d\n%s\n%d", fileFormat, name, generation)
+	return fmt.Appendf(nil, "mcp-workbench login %d\n%s\n%d", stored.Logins.Format, name, generation)
 }
 
 // seal encrypts the content of a login's file.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
@@ -23,7 +24,8 @@ const maxFile = 1 << 20 // size of the token file; a larger one is an error
 // tokenFile is the content of the file. Absent toolboxes mean all, so that an empty list must stay an empty list when
 // it is written.
 type tokenFile struct {
-	Tokens []tokenEntry `json:"tokens"`
+	Version int          `json:"version"` // of the format; 0 in files from before there was one
+	Tokens  []tokenEntry `json:"tokens"`
 }
 
 type tokenEntry struct {
@@ -47,6 +49,9 @@ func readTokens(path string) ([]Token, fs.FileInfo, error) {
 	}
 	if reason, remedy := exposed(path, info); reason != "" {
 		return nil, info, unusable(path, reason, remedy)
+	}
+	if err := stored.Tokens.Check(path, data); err != nil {
+		return nil, info, err
 	}
 	tokens, err := decodeTokens(data)
 	if err != nil {
@@ -106,7 +111,7 @@ func decodeTokens(data []byte) ([]Token, error) {
 }
 
 func encodeTokens(tokens []Token) ([]byte, error) {
-	file := tokenFile{Tokens: make([]tokenEntry, len(tokens))}
+	file := tokenFile{Version: stored.Tokens.Format, Tokens: make([]tokenEntry, len(tokens))}
 	for i, t := range tokens {
 		file.Tokens[i] = tokenEntry{
 			Name: t.Name, SHA256: hex.EncodeToString(t.digest[:]), Toolboxes: t.Toolboxes, For: t.Rights, Created: t.Created, Expires: t.Expires,

@@ -39,6 +39,7 @@ const (
 	FileChanged          Code = "file-changed"
 	FileNotSaved         Code = "file-not-saved"
 	FileNotWritten       Code = "file-not-written"
+	FormatNewer          Code = "format-newer"
 	Interrupted          Code = "interrupted"
 	LeadsBack            Code = "leads-back"
 	LockDamaged          Code = "lock-damaged"

@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 // maxFile is the size of the file in bytes; a larger one is refused as damaged.
 const maxFile = 16 << 20
-
-// version is that of the file's format.
-const version = 1
 
 // content is what is in the file.
 type content struct {
@@ -34,12 +32,15 @@ func read(path string) (windows, error) {
 	if problem := safefile.AccessProblem(info, safefile.Change); problem != "" {
 		return nil, unusable(path, problem)
 	}
+	if err := stored.Calls.Check(path, data); err != nil {
+		return nil, err
+	}
 	var held content
 	if err := json.Unmarshal(data, &held); err != nil {
 		return nil, unusable(path, "is damaged: "+err.Error())
 	}
-	if held.Version != version {
-		return nil, unusable(path, fmt.Sprintf("has the format %d, and this version of the workbench knows %d", held.Version, version))
+	if held.Version != stored.Calls.Format {
+		return nil, unusable(path, fmt.Sprintf("is damaged: there is no format %d", held.Version))
 	}
 	for key, w := range held.Windows {
 		if problem := w.problem(); problem != "" {
@@ -66,7 +67,7 @@ func (w *window) problem() string {
 }
 
 func write(path string, all windows) error {
-	data, err := json.Marshal(content{version, all})
+	data, err := json.Marshal(content{stored.Calls.Format, all})
 	if err == nil {
 		err = safefile.ReplaceDurably(path, ".calls-*", append(data, '\n'), time.Time{})
 	}

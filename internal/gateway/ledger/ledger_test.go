@@ -215,8 +215,8 @@ func TestUnusableFile(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"empty", "", "is damaged: unexpected end of JSON input"},
 		{"cut off", `{"version":1,"windows":{"a"`, "is damaged"},
-		{"another version", `{"version":2}`, "has the format 2"},
-		{"no version", `{}`, "has the format 0"},
+		{"another version", `{"version":2}`, "was written by a newer mcp-workbench (format 2, this one knows 1)"},
+		{"no version", `{}`, "is damaged: there is no format 0"},
 		{"another type", `[]`, "is damaged"},
 		{"no window", `{"version":1,"windows":{"a":null}}`, "is damaged: a is not a window"},
 		{"no length", `{"version":1,"windows":{"a":{"calls":[]}}}`, "is damaged: a is not a window"},

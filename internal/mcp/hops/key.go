@@ -2,8 +2,12 @@ package hops
 
 import (
 	"crypto/rand"
+	"encoding/hex"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 const (
@@ -22,16 +26,27 @@ func Key(folder string) []byte {
 	path := filepath.Join(folder, keyName)
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
-		_, err = file.Write(key)
+		_, err = file.Write(stored.HopsKey.EncodeKey(hex.EncodeToString(key)))
 		if closed := file.Close(); err != nil || closed != nil {
 			_ = os.Remove(path)
 		}
 		return key
 	}
-	if kept, err := os.ReadFile(path); err == nil && len(kept) == keySize {
-		return kept
+	if content, err := os.ReadFile(path); err == nil {
+		if kept := parseKey(content); len(kept) == keySize {
+			return kept
+		}
 	}
 	return key
+}
+
+// parseKey reads the content of the file. The first format was the key itself.
+func parseKey(content []byte) []byte {
+	if len(content) == keySize || stored.HopsKey.Check(keyName, content) != nil {
+		return content
+	}
+	kept, _ := hex.DecodeString(strings.TrimSpace(string(stored.HopsKey.KeyText(content)))) // a wrong length is not used
+	return kept
 }
 
 // RealPath returns the same path for all paths that lead to one file.

@@ -154,11 +154,16 @@ func readTail(f io.ReaderAt, size int64) (tail, error) {
 
 // firstTime returns when a file was begun.
 func firstTime(f io.ReaderAt) time.Time {
+	found, _ := parseLine(firstLine(f))
+	return found.Time
+}
+
+// firstLine returns the first line of a file.
+func firstLine(f io.ReaderAt) []byte {
 	data := make([]byte, maxLine)
 	n, _ := f.ReadAt(data, 0) // a short file ends early
 	text, _, _ := bytes.Cut(data[:n], []byte("\n"))
-	found, _ := parseLine(text)
-	return found.Time
+	return text
 }
 
 // path returns the path of a file of the log.

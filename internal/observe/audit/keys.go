@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 // Names of the files in the folder of the keys.
@@ -67,7 +68,7 @@ func loadKey(path string) ([]byte, error) {
 	}
 	key = make([]byte, keyBytes)
 	_, _ = rand.Read(key) // never fails
-	return key, safefile.Replace(path, ".audit-key-*", []byte(hex.EncodeToString(key)+"\n"))
+	return key, safefile.Replace(path, ".audit-key-*", stored.AuditKey.EncodeKey(hex.EncodeToString(key)))
 }
 
 func readKey(path string) ([]byte, error) {
@@ -79,7 +80,10 @@ func readKey(path string) ([]byte, error) {
 	if problem := safefile.AccessProblem(info, safefile.ReadOrChange); problem != "" {
 		return nil, fmt.Errorf("the key %s %s", path, problem)
 	}
-	key, err := hex.DecodeString(strings.TrimSpace(string(data)))
+	if err := stored.AuditKey.Check(path, data); err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(stored.AuditKey.KeyText(data))))
 	if err != nil || len(key) != keyBytes {
 		return nil, fmt.Errorf("%s is not a key: it needs %d hexadecimal digits", path, 2*keyBytes)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 // textLine is one line of a file, as it stands there.
@@ -76,6 +77,11 @@ func eachLineOf(path string, visit func(textLine) bool) (goesOn bool, err error)
 		isWhole := err == nil
 		if isWhole && !isLong {
 			text = text[:len(text)-1]
+		}
+		if number == 1 {
+			if err := stored.Audit.Check(path, text); err != nil {
+				return false, err
+			}
 		}
 		if !visit(textLine{text, path, number, isWhole, isLong}) {
 			return false, nil

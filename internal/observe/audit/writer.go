@@ -2,17 +2,15 @@ package audit
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 // writer writes the lines of one process. Its goroutine alone uses it.
@@ -129,7 +127,7 @@ func (w *writer) write(batch []item, lost uint64, isSealDue, isLast bool) error 
 	if err := w.rotateIfDue(known); err != nil {
 		return err
 	}
-	c := composer{head: w.tail.head, writer: w.log.writer, isSealed: w.tail.seal}
+	c := composer{head: w.tail.head, writer: w.log.writer, isSealed: w.tail.seal, isFirst: w.size == 0}
 	w.explainStart(&c, lost)
 	now := time.Now()
 	var others []item
@@ -237,7 +235,14 @@ func (w *writer) openLast() error {
 		info, err := f.Stat()
 		var found tail
 		if err == nil {
+			err = stored.Audit.Check(o.path(numbers[i]), firstLine(f))
+		}
+		if err == nil {
 			found, err = readTail(f, info.Size())
+		}
+		if stored.IsNewer(err) {
+			_ = f.Close() // it was only read
+			return err
 		}
 		if err != nil {
 			_ = f.Close() // it was only read
@@ -332,62 +337,4 @@ func (w *writer) close() {
 func (w *writer) release() {
 	w.close()
 	w.presence.leave(w.log.Failing() == nil)
-}
-
-// composer makes lines that continue a chain.
-type composer struct {
-	text     []byte
-	head     head
-	writer   string
-	isSealed bool // the last line is a seal
-}
-
-// start begins a line.
-func (c *composer) start(at time.Time, body []byte) (begin int) {
-	begin = len(c.text)
-	c.text = append(c.text, `{"seq":`...)
-	c.text = strconv.AppendUint(c.text, c.head.Seq+1, 10)
-	c.text = append(c.text, `,"time":"`...)
-	c.text = at.UTC().AppendFormat(c.text, time.RFC3339Nano)
-	c.text = append(c.text, `",`...)
-	c.text = append(c.text, body...)
-	c.text = append(c.text, `,"writer":"`...)
-	c.text = append(c.text, c.writer...)
-	c.text = append(c.text, `","prev":"`...)
-	if c.head.Seq > 0 {
-		c.text = hex.AppendEncode(c.text, c.head.Hash[:])
-	}
-	c.text = append(c.text, '"')
-	return begin
-}
-
-// end ends a line, and makes it the head.
-func (c *composer) end(begin int) {
-	c.text = append(c.text, '}')
-	c.head = head{c.head.Seq + 1, sha256.Sum256(c.text[begin:])}
-	c.text = append(c.text, '\n')
-}
-
-func (c *composer) add(at time.Time, body []byte) {
-	c.end(c.start(at, body))
-	c.isSealed = false
-}
-
-// seal adds a signature over a line that names the one before, and so over all lines.
-func (c *composer) seal(at time.Time, with *keys) {
-	begin := c.start(at, newFields(eventSeal, "").hexadecimal("key", with.public()))
-	signature := ed25519.Sign(with.seal, signed(c.text[begin:]))
-	c.text = append(c.text, signatureMember...)
-	c.text = hex.AppendEncode(c.text, signature)
-	c.text = append(c.text, '"')
-	c.end(begin)
-	c.isSealed = true
-}
-
-// signatureMember is the last member of a seal. The signature is over everything before it.
-const signatureMember = `,"signature":"`
-
-// signed returns what is signed of a seal: nothing else that the key may sign looks like it.
-func signed(line []byte) []byte {
-	return append([]byte("mcp-workbench audit seal 1\n"), line...)
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 const (
@@ -83,6 +85,10 @@ func (f *files) open(now time.Time) error {
 		switch {
 		case err == nil:
 			f.file, f.name, f.begun, f.size, f.isTorn = file, name, now, 0, false
+			if n, err := fmt.Fprintf(file, "{\"version\":%d}\n", stored.History.Format); err != nil {
+				f.isTorn = n > 0
+				return err
+			}
 			_ = f.clean(now) // the keeper tries again, and reports it
 			return nil
 		case !errors.Is(err, fs.ErrExist): // a keeper before this one may have written it

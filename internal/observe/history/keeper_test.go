@@ -20,7 +20,7 @@ const week = 7 * 24 * time.Hour
 // logTo returns a log that a test reads.
 func logTo(text *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(text, nil)) }
 
-func stored(t *testing.T, folder string) []Record {
+func storedIn(t *testing.T, folder string) []Record {
 	t.Helper()
 	records, err := ReadStored(folder, 1_000_000, func(Owner, *Record) bool { return true })
 	if err != nil {
@@ -56,14 +56,14 @@ func TestKeeping(t *testing.T) {
 		add(h, one, 3)
 		time.Sleep(writePause)
 		synctest.Wait()
-		if got := numbers(stored(t, folder)); !slices.Equal(got, []uint64{3, 4, 5}) {
+		if got := numbers(storedIn(t, folder)); !slices.Equal(got, []uint64{3, 4, 5}) {
 			t.Errorf("stored are %v", got)
 		}
 		add(h, one, 1)
 		if err := k.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := numbers(stored(t, folder)); !slices.Equal(got, []uint64{3, 4, 5, 6}) || log.Len() > 0 {
+		if got := numbers(storedIn(t, folder)); !slices.Equal(got, []uint64{3, 4, 5, 6}) || log.Len() > 0 {
 			t.Errorf("after the end, stored are %v; the log has %s", got, &log)
 		}
 		for _, name := range names(t, folder) {
@@ -79,7 +79,7 @@ func TestKeeping(t *testing.T) {
 		if err := k.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := numbers(stored(t, folder)); !slices.Equal(got, []uint64{3, 4, 5, 6, 7}) || len(names(t, folder)) != 2 {
+		if got := numbers(storedIn(t, folder)); !slices.Equal(got, []uint64{3, 4, 5, 6, 7}) || len(names(t, folder)) != 2 {
 			t.Errorf("stored are %v in %v", got, names(t, folder))
 		}
 	})
@@ -109,7 +109,7 @@ func TestFilesRotate(t *testing.T) {
 		add(h, one, 1)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if got := numbers(stored(t, folder)); !slices.Equal(got, []uint64{3}) {
+		if got := numbers(storedIn(t, folder)); !slices.Equal(got, []uint64{3}) {
 			t.Errorf("stored are %v", got)
 		}
 		if err := k.Close(t.Context()); err != nil {
@@ -195,7 +195,7 @@ func TestCallsThatCannotBeWritten(t *testing.T) {
 		if err := k.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := stored(t, folder); len(got) != 2 || got[0].Seq != 7 || got[0].Lost != 6 || got[1].Lost != 0 {
+		if got := storedIn(t, folder); len(got) != 2 || got[0].Seq != 7 || got[0].Lost != 6 || got[1].Lost != 0 {
 			t.Errorf("stored are %+v", got)
 		}
 	})
@@ -215,7 +215,7 @@ func TestCallsThatComeTooFast(t *testing.T) {
 		if err := k.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if got := stored(t, folder); len(got) != maxRecords || got[0].Lost != 51 {
+		if got := storedIn(t, folder); len(got) != maxRecords || got[0].Lost != 51 {
 			t.Errorf("stored are %d, lost were %d", len(got), got[0].Lost)
 		}
 	})

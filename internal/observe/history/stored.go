@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 // maxLine bounds a line of a file; the rest of a file with a longer one is not read.
@@ -76,7 +77,12 @@ func readStored(path string, pass func(Record)) error {
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
-	for lines.Scan() {
+	for isFirst := true; lines.Scan(); isFirst = false {
+		if isFirst {
+			if err := stored.History.Check(path, lines.Bytes()); err != nil {
+				return err
+			}
+		}
 		var one Record
 		if json.Unmarshal(lines.Bytes(), &one) == nil && one.Seq > 0 {
 			pass(one)

@@ -1,10 +1,21 @@
 package builtin
 
 import (
+	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
+
+// NotesFolder returns the folder of the user's notes; "" if there is none.
+func NotesFolder() string {
+	path, err := notesPath(runtime.GOOS, os.Getenv, os.UserHomeDir)
+	if err != nil {
+		return ""
+	}
+	return filepath.Dir(path)
+}
 
 // notesPath returns the path of the user's notes on an operating system.
 func notesPath(goos string, getenv func(string) string, home func() (string, error)) (string, error) {

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 const (
-	notesVersion  = 1
 	maxNotes      = 5000            // notes in a store; a further one is refused
 	maxNotesBytes = 8 << 20         // size of all notes; a further one is refused
 	lockWait      = 5 * time.Second // for another process that writes the notes; then an error
@@ -84,7 +84,7 @@ func (s *store) update(ctx context.Context, change func(*notebook) error) error 
 func (s *store) load() (*notebook, error) {
 	file, _, err := safefile.Open(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &notebook{Version: notesVersion, NextID: 1}, nil
+		return &notebook{Version: stored.Notebook.Format, NextID: 1}, nil
 	}
 	if err != nil {
 		return nil, s.explain("read", err)
@@ -96,6 +96,9 @@ func (s *store) load() (*notebook, error) {
 	}
 	if len(data) > s.most {
 		return nil, s.damaged(fmt.Errorf("it is larger than %d KiB", s.most>>10))
+	}
+	if err := stored.Notebook.Check(s.path, data); err != nil {
+		return nil, err
 	}
 	book, err := parseNotebook(data)
 	if err != nil {
@@ -110,8 +113,8 @@ func parseNotebook(data []byte) (*notebook, error) {
 	if err := json.Unmarshal(data, &version); err != nil {
 		return nil, err
 	}
-	if version.Version != notesVersion {
-		return nil, fmt.Errorf("it has version %d, and this program knows version %d", version.Version, notesVersion)
+	if version.Version != stored.Notebook.Format {
+		return nil, fmt.Errorf("there is no format %d", version.Version)
 	}
 	book := new(notebook)
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
@@ -120,7 +121,7 @@ func TestNotesBounds(t *testing.T) {
 	text := strings.Repeat("x", maxNoteBytes)
 	fill := func(count int, text string) {
 		err := n.store.update(t.Context(), func(book *notebook) error {
-			*book = notebook{Version: notesVersion, NextID: count + 1}
+			*book = notebook{Version: stored.Notebook.Format, NextID: count + 1}
 			for i := range count {
 				book.Notes = append(book.Notes, note{ID: i + 1, Text: text})
 			}
@@ -167,12 +168,29 @@ func TestNotesArePrivate(t *testing.T) {
 	}
 }
 
+func TestNotesOfANewerFormatAreKept(t *testing.T) {
+	n := testNotes(t)
+	const newer = `{"version":2,"next_id":1,"notes":[],"more":true}`
+	if err := os.MkdirAll(filepath.Dir(n.store.path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(n.store.path, []byte(newer), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	session := connect(t, n, nil)
+	callError(t, session, "remember", args{"text": "x"}, n.store.path, "written by a newer mcp-workbench (format 2, this one knows 1)")
+	callError(t, session, "recall", args{}, n.store.path)
+	if kept, err := os.ReadFile(n.store.path); err != nil || string(kept) != newer {
+		t.Errorf("the file was changed, %v", err)
+	}
+}
+
 func TestDamagedNotesAreKept(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty":         "",
 		"cut off":       `{"version":1,"next_id":2,"notes":[{"id":1,"te`,
 		"trailing":      `{"version":1,"next_id":1,"notes":[]} x`,
-		"other version": `{"version":2,"next_id":1,"notes":[]}`,
+		"other version": `{"version":0,"next_id":1,"notes":[]}`,
 		"unknown field": `{"version":1,"next_id":1,"notes":[],"more":1}`,
 		"double id":     `{"version":1,"next_id":3,"notes":[{"id":1,"text":"a","created":"2026-01-01T00:00:00Z"},{"id":1,"text":"b","created":"2026-01-01T00:00:00Z"}]}`,
 		"old next id":   `{"version":1,"next_id":1,"notes":[{"id":1,"text":"a","created":"2026-01-01T00:00:00Z"}]}`,

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 // Hash is a SHA-256 hash. Its text form is hexadecimal.
@@ -69,8 +71,8 @@ func NewBaseline(folder string, log *slog.Logger) *Baseline {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	files := store{folder: folder, suffix: seenSuffix, maxFile: maxStoredFile, maxAll: maxStoredBytes}
-	hints := store{folder: folder, suffix: hintsSuffix, maxFile: maxHintsFile, maxAll: maxStoredBytes}
+	files := store{folder: folder, suffix: seenSuffix, kind: stored.Definitions, maxFile: maxStoredFile, maxAll: maxStoredBytes}
+	hints := store{folder: folder, suffix: hintsSuffix, kind: stored.Hints, maxFile: maxHintsFile, maxAll: maxStoredBytes}
 	return &Baseline{store: files, hintStore: hints, log: log, servers: make(map[Hash]*serverMemory)}
 }
 

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -29,7 +30,6 @@ type Copies struct {
 
 const (
 	copiesSuffix = ".tools"
-	copyVersion  = 1
 	// maxCopy bounds a cached file, in bytes. Ten thousand tools of a kilobyte fit; beyond it, nothing of the server is
 	// cached.
 	maxCopy = 16 << 20
@@ -43,8 +43,8 @@ func NewCopies(folder string, log *slog.Logger) *Copies {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return &Copies{
-		store: store{folder: folder, suffix: copiesSuffix, maxFile: maxCopy, maxAll: maxStoredBytes},
-		lists: store{folder: folder, suffix: listsSuffix, maxFile: maxCopy, maxAll: maxStoredBytes},
+		store: store{folder: folder, suffix: copiesSuffix, kind: stored.Tools, maxFile: maxCopy, maxAll: maxStoredBytes},
+		lists: store{folder: folder, suffix: listsSuffix, kind: stored.Lists, maxFile: maxCopy, maxAll: maxStoredBytes},
 		log:   log, files: make(map[string]Hash),
 	}
 }
@@ -60,6 +60,9 @@ func (c *Copies) Load(server string, key Hash, filter toolbox.Filter) *Snapshot 
 		return nil
 	}
 	var listing Listing
+	if err == nil {
+		err = c.store.kind.Check(c.store.path(key), data)
+	}
 	if err == nil {
 		listing, err = decodeCopy(data)
 	}
@@ -91,13 +94,15 @@ func (c *Copies) writeIfChanged(st store, server string, key Hash, data []byte, 
 		if known && was == content {
 			return
 		}
-		if err = replaceFile(st.path(key), data); err == nil {
+		if err = st.replaceFile(key, data); err == nil {
 			c.recordContent(st, key, content)
 			st.prune()
 			return
 		}
 	}
-	_ = os.Remove(st.path(key)) // a stale file is worse than none
+	if !stored.IsNewer(err) {
+		_ = os.Remove(st.path(key)) // a stale file is worse than none
+	}
 	c.recordContent(st, key, Hash{})
 	if known && was == (Hash{}) {
 		return // logged at the first failure
@@ -120,7 +125,7 @@ func (c *Copies) recordContent(st store, key, content Hash) {
 
 // encodeCopy returns the content of a file.
 func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
-	body := strconv.AppendInt([]byte(`{"version":`), copyVersion, 10)
+	body := strconv.AppendInt([]byte(`{"version":`), int64(stored.Tools.Format), 10)
 	body = wire.AppendMember(body, "serverVersion", mask(snapshot.ServerVersion))
 	body = wire.AppendMember(body, "instructions", mask(snapshot.rawInstructions))
 	if !snapshot.Capabilities.IsAbsent() {
@@ -188,7 +193,7 @@ func masking(edits []wire.Edit, value wire.Payload, mask func(string) string, de
 }
 
 func decodeCopy(data []byte) (listing Listing, err error) {
-	root, err := unsealed(data, copyVersion)
+	root, err := unsealed(data, stored.Tools.Format)
 	if err != nil {
 		return listing, err
 	}

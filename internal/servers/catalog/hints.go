@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -118,7 +119,6 @@ const maxHints = maxOffered + maxVanished
 
 const (
 	hintsSuffix  = ".hints"
-	hintsVersion = 1
 	maxHintsFile = 2 << 20 // bytes of a file of hints that is read; it has room for maxHints
 )
 
@@ -250,6 +250,9 @@ func (b *Baseline) loadHints(key Hash, s *serverMemory) (*knownHints, error) {
 	if content == s.hintsFile {
 		return s.hints, nil
 	}
+	if err := b.hintStore.kind.Check(b.hintStore.path(key), data); err != nil {
+		return s.hints, err
+	}
 	known, err := decodeHints(data)
 	if err != nil {
 		return s.hints, fmt.Errorf("%s is damaged: %w", b.hintStore.path(key), err)
@@ -271,7 +274,7 @@ func (b *Baseline) saveHints(key Hash, s *serverMemory, known *knownHints) error
 		return nil
 	}
 	isNew := s.hintsFile == Hash{}
-	if err := replaceFile(b.hintStore.path(key), data); err != nil {
+	if err := b.hintStore.replaceFile(key, data); err != nil {
 		return err
 	}
 	s.hintsFile = content
@@ -283,7 +286,7 @@ func (b *Baseline) saveHints(key Hash, s *serverMemory, known *knownHints) error
 
 // encode returns the content of a file. Names are hashed, which bounds their length.
 func (k *knownHints) encode() []byte {
-	out := fmt.Appendf(nil, `{"version":%d,"tools":{`, hintsVersion)
+	out := fmt.Appendf(nil, `{"version":%d,"tools":{`, stored.Hints.Format)
 	for i, name := range k.order {
 		if i > 0 {
 			out = append(out, ",\n"...)
@@ -298,8 +301,8 @@ func decodeHints(data []byte) (*knownHints, error) {
 	if err != nil {
 		return nil, err
 	}
-	if version := string(root.Member("version").Bytes()); version != strconv.Itoa(hintsVersion) {
-		return nil, fmt.Errorf("its version is %.20s, not %d", version, hintsVersion)
+	if version := string(root.Member("version").Bytes()); version != strconv.Itoa(stored.Hints.Format) {
+		return nil, fmt.Errorf("its version is %.20s, not %d", version, stored.Hints.Format)
 	}
 	known := &knownHints{hints: make(map[Hash]Hints)}
 	return known, eachMember(root.Member("tools"), "'tools'", func(name string, value wire.Payload) error {

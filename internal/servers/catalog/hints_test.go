@@ -104,7 +104,7 @@ func TestHintsWithoutAFolderAndWithADamagedFile(t *testing.T) {
 	folder := t.TempDir()
 	baseline = NewBaseline(folder, nil)
 	path := baseline.hintStore.path(key)
-	for _, damage := range []string{`{`, `{"version":2,"tools":{}}`, `{"version":1,"tools":{"x":"0000"}}`, `{"version":1,"tools":{"` + key.String() + `":"2"}}`, `{"version":1}`} {
+	for _, damage := range []string{`{`, `{"version":0,"tools":{}}`, `{"version":1,"tools":{"x":"0000"}}`, `{"version":1,"tools":{"` + key.String() + `":"2"}}`, `{"version":1}`} {
 		if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -123,10 +124,7 @@ func (l *List) Same(other *List) bool {
 	return true
 }
 
-const (
-	listsSuffix  = ".lists"
-	listsVersion = 1
-)
+const listsSuffix = ".lists"
 
 // LoadLists returns the cached lists of a server, or nil. A damaged file is ignored.
 func (c *Copies) LoadLists(server string, key Hash) Lists {
@@ -138,6 +136,9 @@ func (c *Copies) LoadLists(server string, key Hash) Lists {
 		return nil
 	}
 	var lists Lists
+	if err == nil {
+		err = c.lists.kind.Check(c.lists.path(key), data)
+	}
 	if err == nil {
 		lists, err = decodeLists(server, data)
 	}
@@ -160,7 +161,7 @@ func (c *Copies) SaveLists(server string, key Hash, lists Lists, mask func(strin
 }
 
 func encodeLists(lists Lists, mask func(string) string) ([]byte, error) {
-	body := strconv.AppendInt([]byte(`{"version":`), listsVersion, 10)
+	body := strconv.AppendInt([]byte(`{"version":`), int64(stored.Lists.Format), 10)
 	for _, kind := range ListKinds {
 		list, ok := lists[kind]
 		if !ok {
@@ -187,7 +188,7 @@ func encodeLists(lists Lists, mask func(string) string) ([]byte, error) {
 }
 
 func decodeLists(server string, data []byte) (Lists, error) {
-	root, err := unsealed(data, listsVersion)
+	root, err := unsealed(data, stored.Lists.Format)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -35,11 +36,8 @@ type LockedTool struct {
 	Record Record
 }
 
-// Versions of the file. Version 1 had no instructions, and only the hashes of definitions.
-const (
-	lockVersion      = 2
-	firstLockVersion = 1
-)
+// firstLockVersion is the first format of stored.Lock. It had no instructions, and only the hashes of definitions.
+const firstLockVersion = 1
 
 // maxLockContent bounds the definitions and instructions in a lock, in bytes; beyond it, only hashes are stored. It is
 // far below the size of a file that is read.
@@ -78,7 +76,7 @@ func (s *LockedServer) records() map[string]Record {
 
 // Encode returns the content of the file. Servers of one toolbox must be adjacent.
 func (l *Lock) Encode() []byte {
-	out := fmt.Appendf(nil, "{\n  \"version\": %d,\n  \"toolboxes\": {", lockVersion)
+	out := fmt.Appendf(nil, "{\n  \"version\": %d,\n  \"toolboxes\": {", stored.Lock.Format)
 	room := maxLockContent
 	for i, server := range l.Servers {
 		switch {
@@ -141,8 +139,8 @@ func ParseLock(data []byte) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if version := string(fields[0].Bytes()); version != strconv.Itoa(lockVersion) && version != strconv.Itoa(firstLockVersion) {
-		return nil, fmt.Errorf("its version is %.20s, not %d", version, lockVersion)
+	if version := string(fields[0].Bytes()); version != strconv.Itoa(stored.Lock.Format) && version != strconv.Itoa(firstLockVersion) {
+		return nil, fmt.Errorf("its version is %.20s, not %d", version, stored.Lock.Format)
 	}
 	lock := &Lock{}
 	err = eachMember(fields[1], "toolboxes", func(toolbox string, servers wire.Payload) error {

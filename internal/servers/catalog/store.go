@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -23,15 +24,13 @@ import (
 type store struct {
 	folder  string // "": nothing is stored
 	suffix  string
+	kind    *stored.Kind
 	maxFile int   // bytes
 	maxAll  int64 // total size of the files, in bytes
 }
 
-// Versions of the file. Version 1 had only the hashes of tools.
-const (
-	storeVersion      = 2
-	firstStoreVersion = 1
-)
+// firstStoreVersion is the first format of stored.Definitions. It had only the hashes of tools.
+const firstStoreVersion = 1
 
 const (
 	// maxStoredContent bounds the definitions in a file, in bytes; beyond it, only hashes are stored.
@@ -63,6 +62,9 @@ func (st store) load(key Hash) (k fileContent, content Hash, err error) {
 	} else if err != nil {
 		return k, content, err
 	}
+	if err := st.kind.Check(st.path(key), data); err != nil {
+		return k, content, err
+	}
 	content = sha256.Sum256(data) // before decoding, which changes the data to one line
 	if k, err = decode(data); err != nil {
 		return fileContent{}, Hash{}, fmt.Errorf("%s is damaged: %w", st.path(key), err)
@@ -83,8 +85,8 @@ func decode(data []byte) (k fileContent, err error) {
 		return k, err
 	}
 	version := string(root.Member("version").Bytes())
-	if version != strconv.Itoa(storeVersion) && version != strconv.Itoa(firstStoreVersion) {
-		return k, fmt.Errorf("its version is %.20s, not %d", version, storeVersion)
+	if version != strconv.Itoa(stored.Definitions.Format) && version != strconv.Itoa(firstStoreVersion) {
+		return k, fmt.Errorf("its version is %.20s, not %d", version, stored.Definitions.Format)
 	}
 	if said := root.Member("instructions"); !said.IsAbsent() {
 		record, err := parseRecord(said, textKey)
@@ -123,7 +125,7 @@ func parseHash(text string, hash *Hash) bool {
 
 // encode returns the content of a file. Names are hashed, which bounds their length.
 func (k *fileContent) encode() []byte {
-	out := fmt.Appendf(nil, `{"version":%d`, storeVersion)
+	out := fmt.Appendf(nil, `{"version":%d`, stored.Definitions.Format)
 	room := maxStoredContent
 	add := func(r Record, key string) {
 		if room -= len(r.Content); room < 0 {
@@ -158,7 +160,7 @@ func (st store) save(key Hash, s *serverMemory) error {
 		return nil
 	}
 	isNew := s.file == Hash{}
-	if err := replaceFile(st.path(key), data); err != nil {
+	if err := st.replaceFile(key, data); err != nil {
 		return err
 	}
 	s.file = content
@@ -168,9 +170,13 @@ func (st store) save(key Hash, s *serverMemory) error {
 	return nil
 }
 
-// replaceFile replaces a file, and creates its folder if necessary.
-func replaceFile(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+// replaceFile replaces a file, and creates its folder if necessary. A file of a newer format stays as it is.
+func (st store) replaceFile(key Hash, data []byte) error {
+	path := st.path(key)
+	if err := os.MkdirAll(st.folder, 0o700); err != nil {
+		return err
+	}
+	if err := st.kind.CheckFile(path); err != nil {
 		return err
 	}
 	return safefile.Replace(path, "*"+unfinished, data)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 // filesIn returns the names of the files in a folder, without those of hints.
@@ -80,7 +82,7 @@ func TestDamagedFilesCountAsNeverSeen(t *testing.T) {
 		"cut off":         string(good[:len(good)/2]),
 		"no JSON":         "hello",
 		"no object":       "[]",
-		"other version":   `{"version":3,"tools":[]}`,
+		"other version":   `{"version":0,"tools":[]}`,
 		"no record":       `{"version":2,"tools":[{"name":"` + zeros + `"}]}`,
 		"a wrong record":  `{"version":2,"tools":[{"name":"` + zeros + `","record":{"sha256":"` + zeros + `","text":"x"}}]}`,
 		"no instructions": `{"version":2,"instructions":true,"tools":[]}`,
@@ -146,16 +148,17 @@ func TestUnusablePlaces(t *testing.T) {
 
 // A reader never sees a part of a file, however often it is replaced.
 func TestFilesAreReplacedAsAWhole(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
+	st := store{folder: t.TempDir(), suffix: seenSuffix, kind: stored.Definitions}
+	path := st.path(Hash{})
 	contents := [][]byte{bytes.Repeat([]byte("a"), 1<<16), bytes.Repeat([]byte("b"), 1<<18)}
-	if err := replaceFile(path, contents[0]); err != nil {
+	if err := st.replaceFile(Hash{}, contents[0]); err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		for i := range 100 {
-			if err := replaceFile(path, contents[i%2]); err != nil {
+			if err := st.replaceFile(Hash{}, contents[i%2]); err != nil {
 				t.Error(err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 // keptBackups is the number of changes stored per client; older ones are removed.
@@ -29,6 +30,8 @@ type Backups struct{ Dir string }
 
 // Backup is one change of a file.
 type Backup struct {
+	Version int `json:"version"` // of the format; see stored.Backups
+
 	Client string `json:"client"`
 	File   string `json:"file"`
 	Was    bool   `json:"was_there"` // false: the file was made
@@ -58,7 +61,7 @@ func (s Backups) Store(change Backup, before, after []byte, now time.Time) (*Bac
 		return nil, err
 	}
 	b := &change
-	b.Was = before != nil
+	b.Version, b.Was = stored.Backups.Format, before != nil
 	b.path = filepath.Join(s.Dir, now.UTC().Format("20060102T150405.000000000Z")+"-"+b.Client)
 	record, err := json.Marshal(b)
 	if err == nil && b.Was {
@@ -85,6 +88,9 @@ func (s Backups) Last(client, file string) (*Backup, error) {
 	for _, path := range slices.Backward(all) {
 		data, err := os.ReadFile(path + recordSuffix)
 		if err != nil {
+			return nil, err
+		}
+		if err := stored.Backups.Check(path+recordSuffix, data); err != nil {
 			return nil, err
 		}
 		b := &Backup{path: path}

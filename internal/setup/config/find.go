@@ -82,6 +82,14 @@ func Existing(places []Place) []Place {
 	return there
 }
 
+// UserDir returns the folder of the user's configuration; "" if the environment names no home folder.
+func UserDir() string {
+	if path := userPath(runtime.GOOS, os.Getenv); path != "" {
+		return filepath.Dir(path)
+	}
+	return ""
+}
+
 func userPath(goos string, getenv func(string) string) string {
 	if dir := userConfigDir(goos, getenv); dir != "" {
 		return filepath.Join(dir, "mcp-workbench", fileName)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
@@ -33,6 +34,8 @@ func NewStore(stateDir string) *Store {
 
 // Record is one trusted configuration.
 type Record struct {
+	Version int `json:"version"` // of the format; see stored.Trust
+
 	Path   string    `json:"path"`
 	SHA256 string    `json:"sha256"` // of the file and its variables
 	Time   time.Time `json:"time"`
@@ -117,7 +120,10 @@ func (s *Store) Add(f File) error {
 	if err != nil {
 		return err
 	}
-	record := Record{Path: path, SHA256: f.digest(), Time: time.Now().UTC().Truncate(time.Second), Shown: f.Shown}
+	if _, err := s.read(recordName(path)); stored.IsNewer(err) {
+		return err
+	}
+	record := Record{Version: stored.Trust.Format, Path: path, SHA256: f.digest(), Time: time.Now().UTC().Truncate(time.Second), Shown: f.Shown}
 	content, err := json.Marshal(record)
 	if err == nil && len(content) >= maxRecord {
 		record.Shown = nil // the record has to stay readable
@@ -215,6 +221,9 @@ func (s *Store) read(name string) (Record, error) {
 	}
 	if reason := s.unsafe(info); reason != "" {
 		return Record{}, damaged(path, reason)
+	}
+	if err := stored.Trust.Check(path, content); err != nil {
+		return Record{}, err
 	}
 	var record Record
 	if err := json.Unmarshal(content, &record); err != nil {

@@ -59,6 +59,16 @@ func candidates(getenv func(string) string, stateDir string) (paths []string) {
 	return paths
 }
 
+// Existing returns the folders of this user that Open may have returned at some time, and that exist.
+func Existing(getenv func(string) string, stateDir string) (paths []string) {
+	for _, path := range candidates(getenv, stateDir) {
+		if info, err := os.Lstat(path); err == nil && info.IsDir() && foreignAccess(info) == "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 // longestPath is the length of a socket's address, in bytes.
 func longestPath() int {
 	if runtime.GOOS == "darwin" {

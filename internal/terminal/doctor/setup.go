@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -22,6 +23,7 @@ const (
 	checkEnv    = "workbench.env"
 	checkLock   = "lock"
 	checkState  = "state folder"
+	checkStored = "stored files"
 	checkClient = "clients"
 )
 
@@ -198,6 +200,19 @@ func StateFolder(dir string) Check {
 		}
 	}
 	return Check{Name: checkState, Verdict: Fine, Detail: dir + " can be written"}
+}
+
+// StoredFiles checks that this version knows the formats of all stored files.
+func StoredFiles(folders map[stored.Place]string) (checks []Check) {
+	found, _ := stored.Find(folders) // a folder that cannot be read is another check's
+	for _, file := range found {
+		if file.Newer != nil {
+			check := failed(checkStored, file.Newer)
+			check.Verdict = Warning
+			checks = append(checks, check)
+		}
+	}
+	return checks
 }
 
 // Clients reports which clients have the workbench. None is fine: it may be served over HTTP, or not be connected yet.

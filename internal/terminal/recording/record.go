@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -27,7 +28,7 @@ type Recorder struct {
 
 // NewRecorder starts a recording. hide masks the secrets that are known.
 func NewRecorder(dst io.Writer, header Header, hide func(text string) string) (*Recorder, error) {
-	header.Format = format
+	header.Format = stored.Recording.Format
 	first, err := json.Marshal(header)
 	if err != nil {
 		return nil, err

@@ -16,11 +16,9 @@ import (
 	"io"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
-
-// format is the version of the line format.
-const format = 1
 
 // Side is the sender of a message.
 type Side string
@@ -98,8 +96,11 @@ func (r *Recording) addLine(number int, text []byte) error {
 		if err := json.Unmarshal(text, &r.Header); err != nil {
 			return err
 		}
-		if r.Header.Format != format {
-			return fmt.Errorf(`this is no recording of a layout that is known here: "recording" is %d, not %d`, r.Header.Format, format)
+		if err := stored.Recording.Check("The recording", text); err != nil {
+			return err
+		}
+		if r.Header.Format != stored.Recording.Format {
+			return fmt.Errorf(`this is no recording of a layout that is known here: "recording" is %d, not %d`, r.Header.Format, stored.Recording.Format)
 		}
 		return nil
 	}

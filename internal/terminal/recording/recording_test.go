@@ -103,7 +103,7 @@ func TestReadSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "it is empty",
 		"hello\n":                       "line 1:",
-		`{"recording":9}` + "\n":        `"recording" is 9, not 1`,
+		`{"recording":9}` + "\n":        "written by a newer mcp-workbench (format 9, this one knows 1)",
 		header + "{]\n":                 "line 2:",
 		header + `{"from":"me"}`:        "",
 		header + `{"from":"me"}` + "\n": `line 2: "from" is "me"`,
