@@ -83,11 +83,11 @@ func digestObject(sum hash.Hash, object wire.Payload, depth int) bool {
 		key   string
 		value wire.Payload
 	}
-	var members []member
+	var members []*member
 	for key, value := range object.Members() {
-		members = append(members, member{string(key), value})
+		members = append(members, &member{string(key), value})
 	}
-	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(members, func(a, b *member) int { return strings.Compare(a.key, b.key) })
 	sum.Write([]byte("{"))
 	for i, m := range members {
 		if i > 0 && m.key == members[i-1].key {

@@ -176,9 +176,10 @@ func (m *Meter) Read(toolbox, server string, now time.Time) Server {
 	defer m.mu.Unlock()
 	all := Server{Toolbox: toolbox, Server: server}
 	var durations histogram
+	var requests []*Requests
 	for key, row := range m.servers[serverKey{toolbox, server}] {
 		counts := row.read(m.slotAt(now), &durations)
-		all.Requests = append(all.Requests, Requests{key.method, key.tool, counts})
+		requests = append(requests, &Requests{key.method, key.tool, counts})
 		all.Calls += counts.Calls
 		all.Errors += counts.Errors
 		all.TotalCalls += counts.TotalCalls
@@ -186,14 +187,17 @@ func (m *Meter) Read(toolbox, server string, now time.Time) Server {
 		all.TotalSeconds += counts.TotalSeconds
 	}
 	all.P50, all.P95 = durations.quantile(0.5).Seconds(), durations.quantile(0.95).Seconds()
-	slices.SortFunc(all.Requests, func(a, b Requests) int {
+	slices.SortFunc(requests, func(a, b *Requests) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), strings.Compare(a.Method, b.Method), strings.Compare(a.Tool, b.Tool))
 	})
+	for _, one := range requests {
+		all.Requests = append(all.Requests, *one)
+	}
 	return all
 }
 
 // rank puts tools before other methods, and requests that share a row last.
-func (r Requests) rank() int {
+func (r *Requests) rank() int {
 	switch {
 	case r.Tool != "":
 		return 0
