@@ -17,9 +17,9 @@ var ErrChanged = errors.New("the file has changed since it was read")
 // mode. A file that did not exist (before is nil) is created with the given mode; its folder is created for this user
 // only.
 func Edit(path, pattern string, before, after []byte, mode fs.FileMode) error {
-	target, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		target, err = path, os.MkdirAll(filepath.Dir(path), 0o700)
+	target, err := Target(path)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(target), 0o700)
 	}
 	if err != nil {
 		return err

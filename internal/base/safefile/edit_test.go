@@ -57,3 +57,29 @@ func expect(t *testing.T, path, content string, mode fs.FileMode) {
 		t.Errorf("mode %v, want %v", info.Mode().Perm(), mode)
 	}
 }
+
+// A link to a file that does not exist yet is followed, and stays.
+func TestEditThroughLinkToMissingFile(t *testing.T) {
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	for _, err := range []error{os.Symlink("second", first), os.Symlink(filepath.Join("folder", "file"), second)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Edit(first, ".x-*", nil, []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, "folder", "file")); err != nil || string(data) != "new" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := os.Readlink(first); err != nil {
+		t.Errorf("the link is gone: %v", err)
+	}
+	if err := errors.Join(os.Remove(second), os.Symlink("first", second)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Edit(first, ".x-*", nil, []byte("new"), 0o600); err == nil {
+		t.Error("a circle of links is written")
+	}
+}

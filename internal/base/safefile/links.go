@@ -44,6 +44,26 @@ func Follow(path string) (links []string, target string, err error) {
 	return links, at, nil
 }
 
+// Target returns the file that a path leads to through links, which does not have to exist: a link to a missing file is
+// followed, too.
+func Target(path string) (string, error) {
+	for range maxLinks {
+		found, err := filepath.EvalSymlinks(path)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return found, err
+		}
+		next, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // it is missing, and not a link
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(path), next)
+		}
+		path = next
+	}
+	return "", &fs.PathError{Op: "follow", Path: path, Err: errors.New("too many links")}
+}
+
 // split returns the parts of a path, without those that mean the folder itself.
 func split(path string) []string {
 	var parts []string

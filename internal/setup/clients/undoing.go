@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
@@ -78,7 +79,11 @@ func (u *Undoing) restore() error {
 	if !bytes.Equal(now, u.Before) {
 		return &toolbox.Error{Code: toolbox.FileChanged, Message: u.Path + " was changed by another program in the meantime, and was not removed", Hint: "Run the command again."}
 	}
-	return os.Remove(u.Path)
+	target, err := safefile.Target(u.Path) // a link stays
+	if err != nil {
+		return err
+	}
+	return os.Remove(target)
 }
 
 // Refused returns an error if nothing can be undone because everything was changed since.
