@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
@@ -103,16 +102,15 @@ func (r *clientRun) change(ctx context.Context, targets []*clients.Client) (repo
 			report := newClientReport(client, "")
 			report.fail(err)
 			reports, failed = append(reports, report), append(failed, err)
-			if len(targets) > 1 {
-				fmt.Fprintf(r.screen, "%s %s\n\n", r.screen.Paint(tty.Bad, "✗"),
-					r.screen.Wrap(client.Title+" is left out: "+tty.CleanLine(messageOf(err)), 2))
-			}
 		case c != nil:
 			reports, planned = append(reports, c.report), append(planned, c)
 		}
 	}
 	if len(reports) == 0 {
 		return nil, r.none
+	}
+	if len(planned) > 0 {
+		r.showFailed(reports)
 	}
 	for i, c := range planned {
 		if !c.isEmpty {
@@ -134,6 +132,16 @@ func (r *clientRun) change(ctx context.Context, targets []*clients.Client) (repo
 		return reports, failed[0]
 	}
 	return reports, errors.Join(failed...)
+}
+
+// showFailed names the clients that are left out, before a person confirms the rest.
+func (r *clientRun) showFailed(reports []*clientReport) {
+	for _, report := range reports {
+		if report.Error != nil {
+			fmt.Fprintf(r.screen, "%s %s\n\n", r.screen.Paint(tty.Bad, "✗"),
+				r.screen.Wrap(report.Title+" is left out: "+tty.CleanLine(report.Error.Message), 2))
+		}
+	}
 }
 
 // writeAll asks, and writes the files.
@@ -175,11 +183,4 @@ func showAfter(screen *tty.Screen, changed []*clientChange) {
 	for _, c := range changed {
 		fmt.Fprintf(screen, "  %s\n", screen.Wrap(c.client.Title+": "+c.client.After, 4))
 	}
-}
-
-func messageOf(err error) string {
-	if known, ok := errors.AsType[*toolbox.Error](err); ok {
-		return known.Message
-	}
-	return err.Error()
 }

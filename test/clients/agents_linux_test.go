@@ -2,6 +2,7 @@ package clients
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -21,7 +22,7 @@ func TestAgents(t *testing.T) {
 			said := a.run(b, i)
 			r := a.judge(b, i, "stdio", said)
 			r.speaks(t, a.era)
-			b.undo(a.client)
+			b.undo(a.client, filepath.Join(b.bin, realName), b.workbench())
 			if !short {
 				r.remark += a.inDynamicMode(t, i)
 			}
@@ -44,18 +45,42 @@ func (a agent) judge(b *bench, i installation, over, said string) result {
 	return r
 }
 
-// Claude Code reaches a workbench that serves over HTTP, by the command that docs/http.md has for it.
-func TestClaudeCodeOverHTTP(t *testing.T) {
+// tokenVariable has the token of a client over HTTP, and tokenPrefix begins every token.
+const (
+	tokenVariable = "WORKBENCH_TOKEN"
+	tokenPrefix   = "mcpw_"
+)
+
+// A client that 'connect --http' has connected reaches a workbench that serves over HTTP, with a token that is in its environment
+// and not in its file. --undo takes the entry out again, after the client ran.
+func TestAgentsOverHTTP(t *testing.T) {
 	needMode(t)
-	a := agents[0]
-	i := need(t, a.name, a.legacy)
-	b := newBench(t, nil)
-	address, token := b.serve()
-	env, command := a.env(b.model.address), a.command(t, i)
-	b.run(env, command[0], "mcp", "add", "--scope", "user", "--transport", "http", "workbench", address, "--header", "Authorization: Bearer "+token)
-	r := a.judge(b, i, "HTTP", b.run(env, append(command, question)...))
-	r.speaks(t, a.era)
-	tried.add(t, r)
+	for _, a := range agents {
+		t.Run(a.name, func(t *testing.T) {
+			if (a.long || a.legacy) && os.Getenv(shortVariable) != "" {
+				t.Skip("skipped in a short run")
+			}
+			i := need(t, a.name, a.legacy)
+			b := newBench(t, nil)
+			address, token := b.serve()
+			if a.settle != nil {
+				a.settle(b)
+			}
+			env := []string{tokenVariable + "=" + token}
+			if a.env != nil {
+				env = append(env, a.env(b.model.address)...)
+			}
+			b.run(env, b.workbench(), "connect", a.client, "--http", address, "--token-env", tokenVariable, "--yes")
+			r := a.judge(b, i, "HTTP", b.run(env, append(a.command(t, i), question)...))
+			if b.revision.Load() == nil {
+				r.era, r.remark = "–", r.remark+"; does not name the revision in its requests"
+			} else {
+				r.speaks(t, a.era)
+			}
+			b.undo(a.client, b.workbench(), address)
+			tried.add(t, r)
+		})
+	}
 }
 
 // run connects the client and asks it the question; it returns what the client said.

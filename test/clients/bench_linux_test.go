@@ -138,10 +138,9 @@ func (b *bench) connect(client string) {
 }
 
 // undo takes the workbench out of the client's configuration again, which the client may have written
-// anew in the meantime.
-func (b *bench) undo(client string) {
+// anew in the meantime. The program is the workbench's, and the mark is a part of its entry.
+func (b *bench) undo(client, program, mark string) {
 	b.t.Helper()
-	program := filepath.Join(b.bin, realName)
 	var listed struct {
 		Clients []struct{ ID, File string }
 	}
@@ -153,17 +152,20 @@ func (b *bench) undo(client string) {
 	if at < 0 {
 		b.t.Fatalf("connect does not find %s any more", client)
 	}
-	isThere := func() bool {
+	contains := func(part string) bool {
 		text, err := os.ReadFile(found[at].File)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			b.t.Fatal(err)
 		}
-		return bytes.Contains(text, []byte(b.workbench()))
+		return bytes.Contains(text, []byte(part))
 	}
-	if !isThere() {
+	if !contains(mark) {
 		b.t.Errorf("the client took the workbench out of %s", found[at].File)
 	}
-	if said := b.run(nil, program, "connect", client, "--undo", "--yes"); isThere() {
+	if contains(tokenPrefix) {
+		b.t.Errorf("a token is in %s", found[at].File)
+	}
+	if said := b.run(nil, program, "connect", client, "--undo", "--yes"); contains(mark) {
 		b.t.Errorf("after --undo the workbench is still in %s:\n%s", found[at].File, said)
 	}
 }
