@@ -130,7 +130,7 @@ func plural(n int, noun string) string {
 }
 
 func auditUnreadable(path string, err error) error {
-	hint := "Name the folder of a log, or one of its files. Workbenches write one with \"audit\": true in your configuration file."
+	hint := "Name the folder of a log, or one of its files. Workbenches begin one with the first event, with \"audit\": true in your configuration file."
 	return &toolbox.Error{Code: toolbox.AuditUnreadable, Message: fmt.Sprintf("The audit log at %s cannot be read: %v", path, err), Hint: hint, Cause: err}
 }
 
@@ -182,6 +182,9 @@ func (f *verifyFlags) run(cmd *cobra.Command, g *globals, args []string) error {
 	path, err := auditPath(g, args)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return auditUnreadable(path, err)
 	}
 	keys, err := f.keys()
 	if err != nil {

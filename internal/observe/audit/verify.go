@@ -109,7 +109,8 @@ func Verify(path string, options VerifyOptions) (*Report, error) {
 type verifier struct {
 	options VerifyOptions
 	report  *Report
-	prev    hash // of the line before
+	prev    hash     // of the line before
+	before  textLine // the line before, with its place only
 	seq     uint64
 	bad     []textLine        // lines before this one that cannot be read, with their places only
 	keys    map[string]bool   // that seals may have
@@ -129,6 +130,7 @@ func (v *verifier) find(at textLine, format string, values ...any) bool {
 // line checks one line. It returns false if no further one needs to be.
 func (v *verifier) line(at textLine) bool {
 	v.report.Lines++
+	defer func() { v.before = textLine{file: at.file, number: at.number} }()
 	sum := hash(sha256.Sum256(at.text))
 	found, ok := parseLine(at.text)
 	if !ok || at.isLong {
@@ -170,7 +172,7 @@ func (v *verifier) checkPlace(at textLine, found line, isAfterBad bool) bool {
 	case found.Seq != v.seq+1 && v.hasLine:
 		return v.find(at, "line %d follows line %d: lines between them are gone, or their order was changed", found.Seq, v.seq)
 	case found.Prev != v.prev.String() && found.Seq > 1:
-		return v.find(at, "the line before it (line %d) is not the one that was there when this one was written", v.seq)
+		return v.find(v.before, "it is not the line that was there when the next one (%s:%d) was written", at.file, at.number)
 	}
 	return true
 }
