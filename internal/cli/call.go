@@ -16,7 +16,7 @@ func newCall(g *globals) *cobra.Command {
 	var how aloneFlag
 	var logsIn bool
 	cmd := &cobra.Command{
-		Use:   "call REF [ARGUMENTS…]",
+		Use:   "call TOOL [ARGUMENTS…]",
 		Short: "Call a tool and show its result",
 		Long:  callHelp,
 		Example: `  mcp-workbench call clock/now
@@ -29,7 +29,7 @@ func newCall(g *globals) *cobra.Command {
   mcp-workbench call dev/files/list --json | jq .structuredContent`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{err: errors.New("call takes REF, the name of a tool, and its arguments")}
+				return &usageError{err: errors.New("call takes TOOL, the name of a tool, and its arguments")}
 			}
 			if options.Timeout < 0 {
 				return &usageError{err: errors.New("--timeout must be positive, such as 30s or 5m")}
@@ -61,8 +61,9 @@ func newCall(g *globals) *cobra.Command {
 	return cmd
 }
 
-const callHelp = `Call a tool and show its result. REF is TOOLBOX/SERVER/TOOL, or SERVER/TOOL or TOOL if that is
-unambiguous. Only the server of the tool is started.
+const callHelp = `Call a tool and show its result. Only the server of the tool is started.
+
+` + toolWords + `
 
 Arguments are checked against the tool's schema before the call:
   key=value      with the type that the schema says; repeat it for a list
@@ -90,8 +91,8 @@ stderr, and calls the tool again. At a terminal you are asked if the server want
 for the call itself. A browser is never opened without --login or your consent.
 
 The tool is called without confirmation, whatever it does, unless the policy of the
-configuration wants a person to be asked: 'show REF' shows what its server says about the
-tool, and 'policy explain REF' what the policy says about a call.`
+configuration wants a person to be asked: 'show TOOL' shows what its server says about the
+tool, and 'policy explain TOOL' what the policy says about a call.`
 
 // absolute makes paths absolute, in place.
 func absolute(folders []string) error {

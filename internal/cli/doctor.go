@@ -30,13 +30,14 @@ type doctorOptions struct {
 func newDoctor(g *globals) *cobra.Command {
 	var options doctorOptions
 	cmd := &cobra.Command{
-		Use:   "doctor [TOOLBOX[/SERVER]...]",
+		Use:   "doctor [SERVER|TOOLBOX...]",
 		Short: "Check the configuration and servers; explain failures",
 		Long: `Check the configuration and its environment, list the MCP clients that have the workbench,
 and start every server: is its command found, does it start, answer the handshake and list
 its tools? Failures are explained with the last lines of the server's stderr and a fix.
-For a remote server that wants a login, each step to it is tried. The name of a server is
-enough where only one toolbox has it.
+For a remote server that wants a login, each step to it is tried.
+
+` + serverOrToolboxWords + `
 
 The exit status is 0 if everything works and 1 if something failed; warnings do not count.`,
 		Example: `  mcp-workbench doctor

@@ -19,11 +19,12 @@ func newEnable(g *globals) *cobra.Command {
 func newSwitch(g *globals, name, short, done string, change func(*edit, []string) error) *cobra.Command {
 	var flags editFlags
 	cmd := &cobra.Command{
-		Use:   name + " REF...",
+		Use:   name + " SERVER|TOOLBOX...",
 		Short: short,
 		Long: short + `. The rest of the file is kept, including comments, and a
-running workbench reloads automatically. REF is TOOLBOX/SERVER, TOOLBOX for all of its
-servers, or the name of a server that only one toolbox has.`,
+running workbench reloads automatically.
+
+` + serverOrToolboxWords,
 		Example: fmt.Sprintf("  mcp-workbench %[1]s dev/github\n  mcp-workbench %[1]s dev", name),
 		Args:    atLeastOne(name + " takes what to " + name + ", such as dev/github"),
 

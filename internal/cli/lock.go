@@ -30,7 +30,9 @@ that match the file can be seen and used.
 
 A server that is not in the file yet is approved with everything it offers. New or changed
 tools of other servers, and changed instructions, are approved only if --accept names them,
-their server or their toolbox; until then they are listed and the exit status is 1.`,
+their server or their toolbox; until then they are listed and the exit status is 1.
+
+` + toolWords + " " + serverWords,
 		Example: `  mcp-workbench lock
   mcp-workbench lock --accept dev/shell/run
   mcp-workbench lock --accept dev/shell`,
@@ -43,7 +45,7 @@ their server or their toolbox; until then they are listed and the exit status is
 			return err
 		},
 	}
-	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "approve the current TOOLBOX/SERVER/TOOL, TOOLBOX/SERVER:instructions, TOOLBOX/SERVER or TOOLBOX; may be repeated")
+	cmd.Flags().StringArrayVar(&accepted, "accept", nil, "approve the current TOOL, SERVER:instructions, SERVER or TOOLBOX; may be repeated")
 	addJSONFlag(cmd, &asJSON, "write what changed as JSON")
 	completion.Register(cmd, "accept", completion.Tools(&g.Loader))
 	return cmd

@@ -28,9 +28,10 @@ func newLogin(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "login SERVER",
 		Short: "Sign in to a remote server",
-		Long: `Sign in to a remote server with OAuth, and store the login. SERVER is TOOLBOX/SERVER, or
-the name of a server that only one toolbox has. Running workbenches use the login within a
-second, and renew it by themselves.
+		Long: `Sign in to a remote server with OAuth, and store the login. Running workbenches use the
+login within a second, and renew it by themselves.
+
+` + serverWords + `
 
 Each step is shown. The address is printed, and opened with $BROWSER or the system's
 browser. Over SSH, in WSL or in a container, open the address anywhere, and paste the

@@ -62,75 +62,49 @@ func plain(address string) string {
 	return webclient.Plain(u)
 }
 
-// nearestServers is the number of suggestions for an unknown server.
-const nearestServers = 3
-
-// findRemote finds the server named by TOOLBOX/SERVER, by its own name if only one has it, or by the name of a toolbox
-// with one remote server.
+// findRemote finds the server named by TOOLBOX/SERVER, by its own name if only one remote server has it, or by the name of a
+// toolbox with one remote server.
 func findRemote(cfg *config.Config, ref string) (remote, error) {
 	all := remotes(cfg)
-	var names []string
-	for _, match := range []func(remote) bool{
-		func(r remote) bool { return r.Ref() == ref },
-		func(r remote) bool { return r.server.Name == ref },
-		func(r remote) bool { return r.toolbox == ref },
-	} {
-		var found []remote
-		for _, r := range all {
-			if match(r) {
-				found = append(found, r)
-			}
-		}
-		if len(found) == 1 {
-			return found[0], nil
-		}
-		for _, r := range found {
-			names = append(names, r.Ref())
-		}
-		if len(names) > 0 {
-			return remote{}, &toolbox.Error{
-				Code: toolbox.AmbiguousName, Message: fmt.Sprintf("'%s' can be one of %d servers", tty.CleanLine(ref), len(names)),
-				Hint: "Write one of these: " + tty.CleanLine(strings.Join(names, ", ")),
-			}
+	named := &toolbox.Named{What: "remote server", Where: "in the configuration", Code: toolbox.ReferenceNotFound, List: "mcp-workbench auth status"}
+	var inToolbox []remote
+	for _, r := range all {
+		named.Servers = append(named.Servers, toolbox.Place{Toolbox: r.toolbox, Server: r.server.Name})
+		if r.toolbox == strings.TrimSuffix(ref, "/") {
+			inToolbox = append(inToolbox, r)
 		}
 	}
-	return remote{}, notRemote(cfg, all, ref)
+	at, err := named.Find(ref, toolbox.ServerOnly)
+	if known, ok := errors.AsType[*toolbox.Error](err); ok && known.Code == toolbox.ReferenceNotFound {
+		if len(inToolbox) == 1 {
+			return inToolbox[0], nil
+		}
+		if local := notRemote(cfg, ref); local != nil {
+			return remote{}, local
+		}
+	}
+	for _, r := range all {
+		if err == nil && r.toolbox == at.Toolbox && r.server.Name == at.Server {
+			return r, nil
+		}
+	}
+	return remote{}, err
 }
 
-// notRemote returns why a name is not that of a remote server.
-func notRemote(cfg *config.Config, all []remote, ref string) error {
-	for _, box := range cfg.Toolboxes {
-		for i := range box.Servers {
-			server := &box.Servers[i]
-			if ref != server.Name && ref != box.Name+"/"+server.Name {
-				continue
-			}
-			if server.Fault != nil {
-				return server.Fault
-			}
-			return &toolbox.Error{
-				Code:    toolbox.LoginNotNeeded,
-				Message: fmt.Sprintf("Server '%s/%s' runs on this machine; the workbench signs in to remote servers only", tty.CleanLine(box.Name), tty.CleanLine(server.Name)),
-				Hint:    "If the program itself needs a login, its documentation says how.",
-			}
-		}
+// notRemote returns why a server of the configuration is not a remote one; nil if there is no such server.
+func notRemote(cfg *config.Config, ref string) error {
+	at, err := cfg.Places().Find(ref, toolbox.ServerOnly)
+	if err != nil {
+		return nil
 	}
-	err := &toolbox.Error{
-		Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no remote server '%s' in the configuration", tty.CleanLine(ref)),
-		Hint: "To see what is configured: mcp-workbench list",
+	if _, err := cfg.OnlyAt(at); err != nil {
+		return err
 	}
-	var names []string
-	for _, r := range all {
-		for _, name := range []string{r.server.Name, r.Ref()} {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
+	return &toolbox.Error{
+		Code:    toolbox.LoginNotNeeded,
+		Message: fmt.Sprintf("Server '%s' runs on this machine; the workbench signs in to remote servers only", tty.CleanLine(at.String())),
+		Hint:    "If the program itself needs a login, its documentation says how.",
 	}
-	if near := toolbox.Nearest(ref, names, nearestServers); len(near) > 0 {
-		err.Hint = tty.CleanLine("Did you mean '" + strings.Join(near, "' or '") + "'?")
-	}
-	return err
 }
 
 // refuseLogin refuses a server that no person signs in to.

@@ -21,7 +21,9 @@ func newLogs() *cobra.Command {
 		Use:   "logs SERVER",
 		Short: "Show the stderr of a server of a running workbench",
 		Long: `Show the last lines that a server wrote to stderr, across restarts, with secrets masked. A
-remote server has none. With --follow, keep printing new lines.`,
+remote server has none. With --follow, keep printing new lines.
+
+` + serverWords,
 		Example: `  mcp-workbench logs dev/github
   mcp-workbench logs github -f`,
 		Args: exactly("the name of one server"), ValidArgsFunction: completion.Running,

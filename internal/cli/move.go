@@ -21,8 +21,9 @@ func newMove(g *globals) *cobra.Command {
 		Aliases: []string{"mv"},
 		Short:   "Move servers to another toolbox",
 		Long: `Move servers to another toolbox of the same file, which is created if it does not exist. The
-rest of the file is kept, including comments. SERVER is TOOLBOX/SERVER, or the name of a
-server that only one toolbox has.
+rest of the file is kept, including comments.
+
+` + serverWords + `
 
 What refers to a server follows as in 'rename', and what cannot follow is shown.`,
 		Example: `  mcp-workbench move github code

@@ -53,19 +53,19 @@ func newPolicyExplain(g *globals) *cobra.Command {
 	var how aloneFlag
 	caller := config.CallerStdio
 	cmd := &cobra.Command{
-		Use:   "explain REF [ARGUMENTS…]",
+		Use:   "explain TOOL [ARGUMENTS…]",
 		Short: "Explain how each rule judges a call",
 		Long: `Explain how each rule of each file judges a call of a tool: whether it is about the call and
 why, what it requires, and the verdict. The tool is not called, and nothing counts as a call.
 
-REF and ARGUMENTS are as for 'call'. Definitions come from the cache: only a server that was
+TOOL and ARGUMENTS are as for 'call'. Definitions come from the cache: only a server that was
 never connected is started. The exit status does not depend on the verdict.`,
 		Example: `  mcp-workbench policy explain dev/files/write path=/etc/passwd
   mcp-workbench policy explain db/query '{"sql": "select 1"}' --caller token:ci
   mcp-workbench policy explain delete_repo --json | jq -r .verdict`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return &usageError{err: errors.New("explain takes REF, the name of a tool, and its arguments")}
+				return &usageError{err: errors.New("explain takes TOOL, the name of a tool, and its arguments")}
 			}
 			if wrong := config.CheckCaller(caller); wrong != "" {
 				return &usageError{err: errors.New("--caller " + wrong)}

@@ -25,6 +25,8 @@ destructive, idempotent, or reach the outside world. Until a person accepts the 
 policy counts such tools as destructive, and read_tool refuses them. With TOOL, or --all,
 accept the hints as they were seen last.
 
+` + toolWords + `
+
 No server is started. Running workbenches use the change at once.`,
 		Example: `  mcp-workbench policy accept
   mcp-workbench policy accept dev/files/read

@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +27,7 @@ import (
 // recordOptions are the arguments of record.
 type recordOptions struct {
 	file    string
-	server  string   // TOOLBOX/SERVER of the configuration; "": the whole workbench
+	server  string   // of the configuration; "": the whole workbench
 	command []string // instead: a server that is not configured
 	force   bool
 }
@@ -37,11 +35,13 @@ type recordOptions struct {
 func newRecord(g *globals) *cobra.Command {
 	var o recordOptions
 	record := &cobra.Command{
-		Use:   "record FILE [TOOLBOX/SERVER | -- COMMAND [ARG...]]",
+		Use:   "record FILE [SERVER | -- COMMAND [ARG...]]",
 		Short: "Record the session of a client, with secrets masked",
 		Long: `Serve an MCP client on stdin and stdout, and write every message of the session to a
 file of readable JSON lines that 'mcp-workbench replay' can replay. Put the command into a
 client's configuration in place of the server.
+
+` + serverWords + `
 
 Record one configured server, a command line after '--', or the whole workbench if neither
 is given. Secrets of the configuration, members whose name says that they are secret, and
@@ -180,22 +180,9 @@ func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 	case o.server == "":
 		return s.Config, nil
 	}
-	cfg := s.Config
-	var known []string
-	for _, box := range cfg.Toolboxes {
-		for _, server := range box.Servers {
-			if ref := box.Name + "/" + server.Name; ref == o.server {
-				if server.Fault != nil {
-					return nil, server.Fault
-				}
-				return cfg.Only(box, server), nil
-			} else if !server.Disabled {
-				known = append(known, ref)
-			}
-		}
+	at, err := s.Config.Places().Find(o.server, toolbox.ServerOnly)
+	if err != nil {
+		return nil, err
 	}
-	return nil, &toolbox.Error{
-		Code: toolbox.ServerNotFound, Message: fmt.Sprintf("There is no server '%s' in %s", o.server, cmp.Or(loader.JoinFiles(cfg, " or "), "the built-in default")),
-		Hint: "Servers: " + strings.Join(known, ", "),
-	}
+	return s.Config.OnlyAt(at)
 }

@@ -16,12 +16,13 @@ import (
 func newRemove(g *globals) *cobra.Command {
 	var flags editFlags
 	cmd := &cobra.Command{
-		Use:     "remove REF...",
+		Use:     "remove SERVER|TOOLBOX...",
 		Aliases: []string{"rm"},
 		Short:   "Remove a server or a toolbox from the configuration",
 		Long: `Remove servers or whole toolboxes from the file that has them, ./workbench-config.json or
-your own. The rest of the file is kept, including comments. REF is TOOLBOX/SERVER, TOOLBOX,
-or the name of a server that only one toolbox has.`,
+your own. The rest of the file is kept, including comments.
+
+` + serverOrToolboxWords,
 		Example: `  mcp-workbench remove dev/github
   mcp-workbench remove github           if only one toolbox has it
   mcp-workbench remove dev --dry-run    see the diff`,

@@ -17,11 +17,12 @@ import (
 func newRename(g *globals) *cobra.Command {
 	var flags editFlags
 	cmd := &cobra.Command{
-		Use:   "rename REF NEW",
+		Use:   "rename SERVER|TOOLBOX NEW",
 		Short: "Rename a toolbox or a server",
 		Long: `Rename a toolbox or a server in the file that has it, ./workbench-config.json or your own.
-The rest of the file is kept, including comments. REF is TOOLBOX, TOOLBOX/SERVER, or the
-name of a server that only one toolbox has; NEW is the new name alone.
+The rest of the file is kept, including comments. NEW is the new name alone.
+
+` + serverWords + `
 
 Pinned tools and rules of the policy in the same file that name it in full follow, and so
 does what workbench.lock approves. Logins belong to the address of a server, and stay. What

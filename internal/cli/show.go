@@ -10,19 +10,18 @@ func newShow(g *globals) *cobra.Command {
 	var asJSON bool
 	var how aloneFlag
 	cmd := &cobra.Command{
-		Use:   "show REF",
+		Use:   "show TOOL|SERVER|TOOLBOX",
 		Short: "Show a tool, a server or a toolbox in detail",
 		Long: `Show a tool: what it does, its parameters, and its server's hints about its behaviour. For a
 server or a toolbox, show the instructions and tools.
 
-REF is TOOLBOX/SERVER/TOOL, or any shorter form that is unambiguous: SERVER/TOOL or TOOL;
-TOOLBOX/SERVER or SERVER; TOOLBOX.`,
+` + toolWords + " " + serverWords,
 		Example: `  mcp-workbench show dev/files/read
   mcp-workbench show read
   mcp-workbench show dev
   mcp-workbench show read --json | jq .definition.inputSchema`,
 		ValidArgsFunction: completion.One(completion.Tools(&g.Loader)),
-		Args:              exactly("REF, the name of a tool, a server or a toolbox"),
+		Args:              exactly("the name of one tool, server or toolbox"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := g.newConsole(cmd, how)
 			if err != nil {

@@ -29,7 +29,9 @@ func newRestart() *cobra.Command {
 		Use:   "restart SERVER",
 		Short: "Restart a server of a running workbench",
 		Long: `Stop a server with all its child processes, and start it again. Its pending calls fail; a
-server in backoff is tried at once.`,
+server in backoff is tried at once.
+
+` + serverWords,
 		Example: `  mcp-workbench restart dev/github`,
 		Args:    exactly("the name of one server"), ValidArgsFunction: completion.Running,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,10 +13,12 @@ func newTools(g *globals) *cobra.Command {
 	var options console.ListOptions
 	var how aloneFlag
 	cmd := &cobra.Command{
-		Use:   "tools [TOOLBOX[/SERVER]]",
+		Use:   "tools [SERVER|TOOLBOX]",
 		Short: "List the tools of all toolboxes, or of one toolbox or server",
 		Long: `List the tools of all toolboxes, or of one toolbox or server. Tool lists are cached: only
 servers that were never connected are started. --refresh asks all of them.
+
+` + serverOrToolboxWords + `
 
 The exit status is 0 if at least one server could be listed.`,
 		Example: `  mcp-workbench tools

@@ -2,7 +2,6 @@ package configwrite
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -45,51 +44,8 @@ func (e Entry) Describe() string {
 
 // Locate finds the entry named by TOOLBOX/SERVER, TOOLBOX or the name of a server that only one toolbox has.
 func Locate(outline *config.Preview, ref string) (Entry, error) {
-	var found []Entry
-	var names []string
-	for _, box := range outline.Toolboxes {
-		names = append(names, box.Name)
-		if ref == box.Name || ref == box.Name+"/" {
-			found = append(found, Entry{Toolbox: box.Name})
-		}
-	}
-	for _, server := range outline.Servers {
-		p := Entry{server.Toolbox, server.Name}
-		names = append(names, p.String())
-		if ref == server.Name || ref == p.String() {
-			found = append(found, p)
-		}
-	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return Entry{}, notFound(ref, names)
-	}
-	var choices []string
-	for _, p := range found {
-		choices = append(choices, tty.CleanLine(p.String()))
-	}
-	return Entry{}, &toolbox.Error{
-		Code:    toolbox.AmbiguousName,
-		Message: fmt.Sprintf("'%s' is ambiguous", tty.CleanLine(ref)),
-		Hint:    "Write one of these: " + strings.Join(choices, ", "),
-	}
-}
-
-// nearestNames is the number of suggestions for an unknown name.
-const nearestNames = 3
-
-func notFound(ref string, names []string) error {
-	err := &toolbox.Error{
-		Code:    toolbox.ReferenceNotFound,
-		Message: fmt.Sprintf("There is no toolbox or server '%s' in the configuration", tty.CleanLine(ref)),
-		Hint:    "To see what is configured: mcp-workbench list",
-	}
-	if near := toolbox.Nearest(ref, names, nearestNames); len(near) > 0 {
-		err.Hint = tty.CleanLine("Did you mean '" + strings.Join(near, "' or '") + "'?")
-	}
-	return err
+	found, err := outline.Places().Find(ref, toolbox.ToolboxMarked)
+	return Entry(found), err
 }
 
 // Servers returns the servers of the entry.

@@ -34,49 +34,34 @@ func SeveralRunning(found []*Client, message, hint string) error {
 	return &toolbox.Error{Code: toolbox.SeveralRunning, Message: message, Hint: hint + ":\n" + strings.Join(choices, "\n")}
 }
 
+// Places returns the servers of workbenches for names of command lines.
+func Places(found []*Client) *toolbox.Named {
+	named := &toolbox.Named{Where: "in a running workbench", Code: toolbox.ServerNotFound, List: "mcp-workbench ps"}
+	for _, client := range found {
+		for _, server := range client.Status.Servers {
+			if at := (toolbox.Place{Toolbox: server.Toolbox, Server: server.Name}); !slices.Contains(named.Servers, at) {
+				named.Servers = append(named.Servers, at)
+			}
+		}
+	}
+	return named
+}
+
 // FindServer returns the server named TOOLBOX/SERVER or SERVER, and its workbench.
 func FindServer(found []*Client, name string) (*Client, Server, error) {
 	var having []*Client
-	var refs, all []string
 	var meant Server
+	place, err := Places(found).Find(name, toolbox.ServerOnly)
+	if err != nil {
+		return nil, meant, err
+	}
 	for _, client := range found {
-		has := false
-		for _, server := range client.Status.Servers {
-			all = append(all, server.Ref())
-			if server.Ref() == name || server.Name == name {
-				has, meant = true, server
-				refs = append(refs, server.Ref())
-			}
-		}
-		if has {
-			having = append(having, client)
+		if at := slices.IndexFunc(client.Status.Servers, func(s Server) bool { return s.Toolbox == place.Toolbox && s.Name == place.Server }); at >= 0 {
+			having, meant = append(having, client), client.Status.Servers[at]
 		}
 	}
-	refs, all = unique(refs), unique(all)
-	switch {
-	case len(refs) == 0:
-		return nil, meant, &toolbox.Error{
-			Code: toolbox.ServerNotFound, Message: fmt.Sprintf("No running workbench has a server '%s'", tty.CleanLine(name)),
-			Hint: "Servers: " + strings.Join(all, ", "),
-		}
-	case len(refs) > 1:
-		return nil, meant, &toolbox.Error{
-			Code: toolbox.AmbiguousName, Message: fmt.Sprintf("Several servers are named '%s'", name),
-			Hint: "Say which one: " + strings.Join(refs, ", "),
-		}
-	case len(having) > 1:
-		return nil, meant, SeveralRunning(having, fmt.Sprintf("Several running workbenches have a server '%s'", name), "Say which one is meant")
+	if len(having) > 1 {
+		return nil, meant, SeveralRunning(having, fmt.Sprintf("Several running workbenches have a server '%s'", tty.CleanLine(name)), "Say which one is meant")
 	}
 	return having[0], meant, nil
-}
-
-// unique returns the names without repetitions, in the same order.
-func unique(names []string) []string {
-	var kept []string
-	for _, name := range names {
-		if !slices.Contains(kept, name) {
-			kept = append(kept, name)
-		}
-	}
-	return kept
 }

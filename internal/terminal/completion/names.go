@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
 // Toolboxes completes the name of a toolbox.
@@ -46,8 +47,20 @@ func Servers(l *loader.Loader) cobra.CompletionFunc {
 }
 
 func offerServers(found []cobra.Completion, typed string, outline *config.Preview) []cobra.Completion {
-	for _, server := range outline.Servers {
-		found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
+	return offerPlaces(found, typed, outline.Places(), func(int) bool { return true })
+}
+
+// offerPlaces offers TOOLBOX/SERVER, and what is enough as a name once somebody has begun to type it.
+func offerPlaces(found []cobra.Completion, typed string, named *toolbox.Named, isWanted func(i int) bool) []cobra.Completion {
+	short := named.Short()
+	for i, server := range named.Servers {
+		if !isWanted(i) {
+			continue
+		}
+		found = offer(found, typed, server.String(), "")
+		if typed != "" && short[i] != server.String() {
+			found = offer(found, typed, short[i], "of "+server.Toolbox)
+		}
 	}
 	return found
 }
@@ -74,9 +87,28 @@ func Tools(l *loader.Loader) cobra.CompletionFunc {
 			for _, box := range outline.Toolboxes {
 				found = offer(found, typed, box.Name+"/", box.Description)
 			}
+			if typed != "" {
+				found = offerShortTools(cmd.Context(), found, l, typed)
+			}
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	}
+}
+
+// offerShortTools offers SERVER/TOOL and TOOL, where that is unique among the cached tools.
+func offerShortTools(ctx context.Context, found []cobra.Completion, l *loader.Loader, typed string) []cobra.Completion {
+	known := l.Cached(ctx)
+	for _, server := range known {
+		for _, tool := range server.Tools {
+			description, _ := tool.Definition.Member("description").Text()
+			for _, short := range []string{server.Server + "/" + tool.Name, tool.Name} {
+				if _, isOne := console.Named(short, known); isOne {
+					found = offer(found, typed, short, description)
+				}
+			}
+		}
+	}
+	return found
 }
 
 func toolsOf(ctx context.Context, l *loader.Loader, of toolbox.Ref, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -160,22 +192,12 @@ func Clients(_ *cobra.Command, args []string, typed string) (found []cobra.Compl
 }
 
 // Running completes the servers of running workbenches.
-func Running(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+func Running(cmd *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil && len(args) == 0 {
+		running, _ := control.Find(cmd.Context(), dir) // a workbench that does not answer offers nothing
+		found = offerPlaces(found, typed, control.Places(running), func(int) bool { return true })
 	}
-	var names []string
-	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil {
-		found, _ := control.Find(cmd.Context(), dir) // a workbench that does not answer offers nothing
-		for _, client := range found {
-			for _, server := range client.Status.Servers {
-				if !slices.Contains(names, server.Ref()) {
-					names = append(names, server.Ref())
-				}
-			}
-		}
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
 // Workbenches completes the process id of a running workbench.
@@ -212,13 +234,8 @@ func Approvals(cmd *cobra.Command, args []string, typed string) (found []cobra.C
 // Logins completes TOOLBOX/SERVER of servers that a person can sign in to.
 func Logins(l *loader.Loader) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var found []cobra.Completion
-		for _, server := range l.Outline().Servers {
-			if server.SignsIn {
-				found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
-			}
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
+		outline := l.Outline()
+		return offerPlaces(nil, typed, outline.Places(), func(i int) bool { return outline.Servers[i].SignsIn }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -251,12 +268,7 @@ func Accounts(l *loader.Loader) cobra.CompletionFunc {
 // Remote completes TOOLBOX/SERVER of remote servers.
 func Remote(l *loader.Loader) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		var found []cobra.Completion
-		for _, server := range l.Outline().Servers {
-			if server.URL != "" {
-				found = offer(found, typed, server.Toolbox+"/"+server.Name, "")
-			}
-		}
-		return found, cobra.ShellCompDirectiveNoFileComp
+		outline := l.Outline()
+		return offerPlaces(nil, typed, outline.Places(), func(i int) bool { return outline.Servers[i].URL != "" }), cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -195,49 +196,28 @@ func (c *Console) selection(name string) ([]place, error) {
 	if name == "" {
 		return enabled, nil
 	}
-	for _, box := range c.Config.Toolboxes {
-		if box.Name == name && box.IsDisabled() {
-			return nil, c.disabledToolbox(name)
-		}
-		if box.Name == name {
-			return slices.DeleteFunc(enabled, func(at place) bool { return at.Toolbox != name }), nil
-		}
-	}
-	var found []place
-	var names []string
-	for _, at := range enabled {
-		if at.String() == name {
-			return []place{at}, nil
-		}
-		if at.Server == name {
-			found = append(found, at)
-		}
-		if !slices.Contains(names, at.Toolbox) {
-			names = append(names, at.Toolbox)
-		}
-		names = append(names, at.String(), at.Server)
+	all := c.Config.Places()
+	usable := *all
+	usable.Servers = slices.DeleteFunc(slices.Clone(all.Servers), func(at toolbox.Place) bool { return slices.Contains(disabled, place(at)) })
+	at, err := usable.Find(name, toolbox.ToolboxFirst)
+	if unknown, ok := errors.AsType[*toolbox.Error](err); ok && unknown.Code == toolbox.ReferenceNotFound {
+		at, err = all.Find(name, toolbox.ToolboxFirst)
 	}
 	switch {
-	case len(found) == 1:
-		return found, nil
-	case len(found) > 1:
-		all := make([]string, len(found))
-		for i, at := range found {
-			all[i] = at.String()
+	case err != nil:
+		return nil, err
+	case at.Server == "":
+		enabled = slices.DeleteFunc(enabled, func(one place) bool { return one.Toolbox != at.Toolbox })
+		if len(enabled) == 0 {
+			return nil, c.disabledToolbox(at.Toolbox)
 		}
-		return nil, ambiguous(name, all)
-	}
-	err := &toolbox.Error{Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no toolbox or server '%s'", name)}
-	for _, at := range disabled {
-		if at.String() == name || at.Server == name {
-			err.Message, err.Hint = fmt.Sprintf("Server '%s' is disabled in the configuration", at), "To use it: mcp-workbench enable "+at.String()
-			return nil, err
+		return enabled, nil
+	case slices.Contains(disabled, place(at)):
+		return nil, &toolbox.Error{
+			Code:    toolbox.ReferenceNotFound,
+			Message: fmt.Sprintf("Server '%s' is disabled in the configuration", at),
+			Hint:    "To use it: " + trust.Command(c.Config, "enable", at.String()),
 		}
 	}
-	if near := toolbox.Nearest(name, names, nearestRefs); len(near) > 0 {
-		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"
-	} else {
-		err.Hint = "To see what is configured: mcp-workbench list"
-	}
-	return nil, err
+	return []place{place(at)}, nil
 }

@@ -20,7 +20,11 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 		return c.nothingConfigured()
 	}
 	for _, box := range c.Config.Toolboxes {
-		if box.Name == ref && box.IsDisabled() {
+		if box.Name != strings.TrimSuffix(ref, "/") && box.Name != ref {
+			continue
+		}
+		ref = box.Name
+		if box.IsDisabled() {
 			return c.disabledToolbox(ref)
 		}
 		if box.Name == ref {

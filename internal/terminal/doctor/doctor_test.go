@@ -46,10 +46,10 @@ func TestPlan(t *testing.T) {
 		{"a/b", "a/b/z a/b/twice a/b/a", ""},
 		{"z y", "a/y a/b/z", ""}, // servers that one toolbox has
 		{"twice", "", "Write one of these: a/b/twice, c/twice"},
-		{"twicc", "", "Did you mean 'twice'?"},
+		{"twicc", "", "Did you mean 'a/b/twice' or 'c/twice'?"},
 		{"a/b/z a/x", "a/x a/b/z", ""},
 		{"empty", "", ""},
-		{"unknown", "", "The toolboxes are: a, a/b, c, empty"},
+		{"unknown", "", "The servers are: a/x, a/y, a/b/z, a/b/twice, a/b/a, c/twice"},
 		{"a/xx", "", "Did you mean 'a/x'?"},
 		{"emty", "", "Did you mean 'empty'?"},
 	}

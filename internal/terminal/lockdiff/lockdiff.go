@@ -35,6 +35,9 @@ func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, erro
 	if err != nil {
 		return nil, err
 	}
+	for i := range accepted {
+		accepted[i] = fullName(accepted[i], offers)
+	}
 	for i, file := range cfg.Files {
 		locks[i].compareAll(cfg, file, offers)
 	}
@@ -74,6 +77,42 @@ func enforcement(file config.File) string {
 		by = " in " + file.LockedBy
 	}
 	return fmt.Sprintf(`It is enforced ("locked": true%s): clients see and use only tools and instructions that match it; others are withheld until they are accepted here.`, by)
+}
+
+// fullName returns the reference of what --accept names: a tool, the instructions of a server, a server or a toolbox, each in a form that
+// only one has. What is not found, or not unique, stays as it is.
+func fullName(name string, offers []app.Offer) string {
+	places := &toolbox.Named{}
+	var tools []string
+	for _, offer := range offers {
+		at := toolbox.Place{Toolbox: offer.Toolbox, Server: offer.Server}
+		places.Servers = append(places.Servers, at)
+		if !slices.Contains(places.Toolboxes, offer.Toolbox) {
+			places.Toolboxes = append(places.Toolboxes, offer.Toolbox)
+		}
+		if path := instructionsPath(offer.Toolbox, offer.Server); name == path || name == offer.Server+instructionsSuffix {
+			tools = append(tools, path)
+		}
+		if offer.Tools == nil {
+			continue
+		}
+		for _, tool := range offer.Tools.Tools {
+			switch full := at.String() + "/" + tool.Name; name {
+			case full:
+				return full
+			case offer.Server + "/" + tool.Name, tool.Name:
+				tools = append(tools, full)
+			}
+		}
+	}
+	at, err := places.Find(name, toolbox.ToolboxFirst)
+	switch {
+	case err == nil:
+		return at.String()
+	case len(tools) == 1:
+		return tools[0]
+	}
+	return name
 }
 
 // readLock returns the current lock of a file, or nil.
@@ -188,7 +227,9 @@ func (l *lockFile) compareOffer(offer app.Offer, was catalog.LockedServer, known
 }
 
 // instructionsPath is the name of the instructions of a server for --accept.
-func instructionsPath(box, server string) string { return box + "/" + server + ":instructions" }
+func instructionsPath(box, server string) string { return box + "/" + server + instructionsSuffix }
+
+const instructionsSuffix = ":instructions"
 
 // compareInstructions decides which instructions of a server are approved. A lock written before
 // instructions were locked approves them all.
