@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,11 +36,12 @@ type Origin struct {
 	OverHTTP  bool
 	Began     time.Time
 
-	mu      sync.Mutex
-	decided bool
-	trace   *Trace // without steps; nil if the request is not recorded
-	routed  []Routed
-	starts  []Start
+	mu       sync.Mutex
+	decided  bool
+	trace    *Trace // without steps; nil if the request is not recorded
+	answered bool
+	routed   []Routed
+	starts   []Start
 }
 
 // Routed is a part of a request that was for a server. End is zero while it is not over.
@@ -47,6 +49,7 @@ type Routed struct {
 	Toolbox, Server string
 	Tool, Prompt    string // as the server offers it; "" for others, and for one that the server does not have
 	End             End
+	Trace           *Trace // of the part, with its steps; nil while it is not over
 }
 
 // Start is a server for whose start a request waited that the workbench answers itself.
@@ -76,15 +79,29 @@ func (o *Origin) Decide(decide func() *Trace) *Trace {
 // Others are left out.
 const maxParts = 64
 
-// Route records a part of the request that is for a server; its End comes later, or with it.
-func (o *Origin) Route(part Routed) {
+// Route records a part of the request that is for a server; its End comes later, or with it. It returns false if the part
+// cannot be told with the request, which has been answered, or has too many parts.
+func (o *Origin) Route(part Routed) (isTold bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if last := len(o.routed) - 1; last >= 0 && o.routed[last].End.Status == 0 && o.routed[last].Server == part.Server && o.routed[last].Toolbox == part.Toolbox {
+	switch last := len(o.routed) - 1; {
+	case last >= 0 && o.routed[last].End.Status == 0 && o.routed[last].Server == part.Server && o.routed[last].Toolbox == part.Toolbox:
 		o.routed[last] = part
-	} else if len(o.routed) < maxParts {
+	case last+1 < maxParts:
 		o.routed = append(o.routed, part)
+	default:
+		return false
 	}
+	return !o.answered
+}
+
+// Answer ends the request, and returns its parts that are over. Those that end later, of a call that waits for its client,
+// are told by themselves.
+func (o *Origin) Answer() []Routed {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answered = true
+	return slices.DeleteFunc(slices.Clone(o.routed), func(part Routed) bool { return part.Trace == nil })
 }
 
 // Routed returns the only part of the request that was for a server; ok is false if there is none, or several.
@@ -101,7 +118,7 @@ func (o *Origin) Routed() (part Routed, ok bool) {
 func (o *Origin) Starts() []Start {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.starts[:len(o.starts):len(o.starts)]
+	return slices.Clone(o.starts)
 }
 
 // Connect connects servers for the request, as fleet.Connect does, and records those that were not running. The origin may

@@ -181,7 +181,7 @@ func (c *Call) routed() Routed {
 // RoutedWith is routed for a request that ended.
 func (c *Call) RoutedWith(end End) Routed {
 	part := c.routed()
-	part.End = end
+	part.End, part.Trace = end, c.Trace
 	if c.Method == protocol.MethodPromptsGet && end.Status == StatusOK {
 		part.Prompt = strings.Clone(c.Name)
 	}

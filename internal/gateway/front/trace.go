@@ -44,6 +44,7 @@ func streamOf(to replyPath) *stream {
 func (r *request) traceAnswer(origin *call.Origin, answer metatool.Answer, cancelled bool) {
 	if origin != r.origin {
 		if part, ok := r.origin.Routed(); ok {
+			part.Trace = nil // it is told with the message that began it
 			origin.Route(part)
 		}
 	}

@@ -18,10 +18,10 @@ import (
 // record is a traced request that ended: that of a client, or the part of it that a server got.
 type record struct {
 	call.Routed
-	trace  *call.Trace
-	origin *call.Origin // may be nil
-	method string       // "" for an unknown one
-	isPart bool         // the span towards the client is that of another record
+	origin *call.Origin  // may be nil
+	method string        // "" for an unknown one
+	isPart bool          // the span towards the client is that of another record
+	parts  []call.Routed // of the request; their spans are below that of the record
 
 	mask             func(string) string // see Options
 	state, requestID string              // of the client, once they are masked
@@ -32,7 +32,7 @@ func (r *record) masked(mask func(string) string) *record {
 	safe := *r
 	safe.mask = mask
 	safe.Toolbox, safe.Server, safe.Tool, safe.Prompt = mask(r.Toolbox), mask(r.Server), mask(r.Tool), mask(r.Prompt)
-	if state := r.trace.Carrier.State; mask(state) == state {
+	if state := r.Trace.Carrier.State; mask(state) == state {
 		safe.state = state
 	}
 	if r.origin != nil {
@@ -78,14 +78,25 @@ func (r *resource) traces(batch []record) *collectortrace.ExportTraceServiceRequ
 
 // spans returns the spans of a request: one for the client, with one for each step as its child.
 func (r *record) spans() (all []*otlptrace.Span) {
-	until := r.End.Began.Add(r.End.Took)
 	if !r.isPart {
-		all = append(all, r.whole(until))
+		all = append(all, r.whole(r.End.Began.Add(r.End.Took)))
 	}
-	if r.origin != nil {
-		all = append(all, r.starts()...)
+	if r.origin == nil {
+		return append(all, r.steps()...)
 	}
-	steps := r.trace.Steps()
+	all = append(all, r.starts()...)
+	for _, part := range r.parts {
+		below := *r
+		below.Routed = part
+		all = append(all, below.masked(r.mask).steps()...)
+	}
+	return all
+}
+
+// steps returns the spans of the steps.
+func (r *record) steps() (all []*otlptrace.Span) {
+	until := r.End.Began.Add(r.End.Took)
+	steps := r.Trace.Steps()
 	for i := range steps {
 		step := &steps[i]
 		if step.Ended.IsZero() || step.Ended.After(until) {
@@ -105,9 +116,9 @@ func (r *record) spans() (all []*otlptrace.Span) {
 
 // whole returns the span towards the client.
 func (r *record) whole(until time.Time) *otlptrace.Span {
-	span := r.span(r.trace.Span, r.trace.Parent, r.name(), r.End.Began, until)
+	span := r.span(r.Trace.Span, r.Trace.Parent, r.name(), r.End.Began, until)
 	span.Kind = otlptrace.Span_SPAN_KIND_SERVER
-	if !r.trace.Parent.IsZero() {
+	if !r.Trace.Parent.IsZero() {
 		span.Flags |= flagRemote
 	}
 	span.Attributes = append(r.attributes(), r.fromClient()...)
@@ -119,7 +130,7 @@ func (r *record) whole(until time.Time) *otlptrace.Span {
 // starts returns the spans of servers that were started for a request that the workbench answered.
 func (r *record) starts() (all []*otlptrace.Span) {
 	for _, start := range r.origin.Starts() {
-		span := r.span(tracecontext.NewSpanID(), r.trace.Span, spanStart, start.Began, start.Ended)
+		span := r.span(tracecontext.NewSpanID(), r.Trace.Span, spanStart, start.Began, start.Ended)
 		span.Kind = otlptrace.Span_SPAN_KIND_INTERNAL
 		span.Attributes = place(start.Toolbox, start.Server)
 		if start.Failed {
@@ -160,7 +171,7 @@ func (r *record) methodName() string {
 
 func (r *record) span(id, parent tracecontext.SpanID, name string, from, to time.Time) *otlptrace.Span {
 	span := &otlptrace.Span{
-		TraceId: r.trace.ID[:], SpanId: id[:], TraceState: r.state, Flags: flagSampled | flagRemoteKnown,
+		TraceId: r.Trace.ID[:], SpanId: id[:], TraceState: r.state, Flags: flagSampled | flagRemoteKnown,
 		Name: name, StartTimeUnixNano: uint64(from.UnixNano()), EndTimeUnixNano: uint64(max(to.UnixNano(), from.UnixNano())),
 	}
 	if !parent.IsZero() {
@@ -205,7 +216,7 @@ func (r *record) fromClient() (all []*common.KeyValue) {
 
 // step returns the span of a step.
 func (r *record) step(step *call.Step) *otlptrace.Span {
-	parent, name := r.trace.Span, ""
+	parent, name := r.Trace.Span, ""
 	switch step.Kind {
 	case call.StepRequest:
 		span := r.span(step.Span, parent, r.name(), step.Began, step.Ended)

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +38,9 @@ func TestSpanOfARequest(t *testing.T) {
 			receiver := otlptest.New(t)
 			s, _ := start(t, receiver.URL)
 			s.queue <- record{
-				trace:  &call.Trace{ID: tracecontext.NewTraceID(), Span: tracecontext.NewSpanID()},
 				origin: &call.Origin{RequestID: `"7"`, Revision: "2025-11-25", OverHTTP: true}, method: test.method,
 				Routed: call.Routed{
-					Toolbox: "t", Server: "s", Tool: test.tool, Prompt: test.prompt,
+					Toolbox: "t", Server: "s", Tool: test.tool, Prompt: test.prompt, Trace: &call.Trace{ID: tracecontext.NewTraceID(), Span: tracecontext.NewSpanID()},
 					End: call.End{Status: test.end, ErrorType: test.kind, Began: time.Unix(1000, 0), Took: time.Second},
 				},
 			}
@@ -81,11 +81,10 @@ func TestSecretsAreMasked(t *testing.T) {
 	long := strings.Repeat("x", maxText-3) + "secret" // what is cut off must not show the beginning of a secret
 	for _, tool := range []string{"a-secret", long} {
 		s.queue <- record{
-			trace: &call.Trace{
-				ID: tracecontext.NewTraceID(), Span: tracecontext.NewSpanID(), Carrier: tracecontext.Carrier{State: "a=secret"},
-			},
 			origin: &call.Origin{RequestID: `"secret"`}, method: "tools/call",
-			Routed: call.Routed{Toolbox: "t", Server: "s", Tool: tool, Prompt: "secret", End: call.End{Status: call.StatusOK}},
+			Routed: call.Routed{Toolbox: "t", Server: "s", Tool: tool, Prompt: "secret", End: call.End{Status: call.StatusOK}, Trace: &call.Trace{
+				ID: tracecontext.NewTraceID(), Span: tracecontext.NewSpanID(), Carrier: tracecontext.Carrier{State: "a=secret"},
+			}},
 		}
 	}
 	s.Close(t.Context())
@@ -97,5 +96,32 @@ func TestSecretsAreMasked(t *testing.T) {
 	points := b.byName["mcp_workbench.calls"].GetSum().GetDataPoints()
 	if len(points) != 1 || points[0].GetAsInt() != 3 || points[0].GetAttributes()[2].GetValue().GetStringValue() != "a-[hidden]" {
 		t.Errorf("the calls are %v", points)
+	}
+}
+
+// A client's request and its parts are one record, unless a part ends after the answer.
+func TestPartsOfARequest(t *testing.T) {
+	receiver := otlptest.New(t)
+	s, _ := start(t, receiver.URL)
+	for _, isLate := range []bool{false, true} {
+		by := &client{origin: call.Origin{Method: "tools/call", Began: time.Now()}}
+		c := aCall(t, by)
+		answer := func() { s.Answered()(&by.origin, call.Answer{}) }
+		if isLate {
+			answer()
+		}
+		c.Trace = s.Tracer().Trace(c)
+		s.CallEnded(c, call.End{Status: call.StatusOK, Began: time.Now()})
+		if !isLate {
+			answer()
+		}
+	}
+	s.Close(t.Context())
+	var names []string
+	for _, span := range receiver.Spans() {
+		names = append(names, span.Name)
+	}
+	if want := []string{"tools/call x", "tools/call"}; !slices.Equal(names, want) {
+		t.Errorf("the spans are %q, want %q", names, want)
 	}
 }

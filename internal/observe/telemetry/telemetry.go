@@ -144,9 +144,11 @@ func (s *Sender) CallEnded(c *call.Call, end call.End) {
 	if c.Trace == nil || s.traces == nil {
 		return
 	}
-	r := record{trace: c.Trace, Routed: c.RoutedWith(end), method: protocol.FindMethod(c.Method).Name}
+	r := record{Routed: c.RoutedWith(end), method: protocol.FindMethod(c.Method).Name}
 	if origin := call.OriginOf(c.Client); origin != nil {
-		origin.Route(r.Routed)
+		if origin.Route(r.Routed) {
+			return // it is told when its client's request is answered
+		}
 		r.isPart = true
 	}
 	s.enqueue(r)
@@ -166,7 +168,7 @@ func (s *Sender) answered(origin *call.Origin, answer call.Answer) {
 	if trace == nil {
 		return
 	}
-	r := record{trace: trace, origin: origin, method: protocol.FindMethod(origin.Method).Name}
+	r := record{origin: origin, parts: origin.Answer(), method: protocol.FindMethod(origin.Method).Name}
 	part, isRouted := origin.Routed()
 	if isRouted {
 		r.Routed = part
@@ -177,7 +179,7 @@ func (s *Sender) answered(origin *call.Origin, answer call.Answer) {
 	if hasFailed := part.End.ErrorType != ""; answer.Status == call.StatusOK || answer.Status != 0 && !hasFailed || part.End.Status == 0 {
 		r.End = call.End{Status: max(answer.Status, call.StatusOK), ErrorType: answer.ErrorType}
 	}
-	r.End.Began, r.End.Took = origin.Began, time.Since(origin.Began)
+	r.End.Began, r.End.Took, r.Trace = origin.Began, time.Since(origin.Began), trace
 	s.enqueue(r)
 }
 
