@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/exposition"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
@@ -12,7 +13,7 @@ import (
 )
 
 // Metrics returns everything that is counted, for what collects metrics.
-func (a *App) Metrics() meter.Snapshot { return a.meter.Snapshot(len(a.desk.Waiting())) }
+func (a *App) Metrics() meter.Snapshot { return a.meter.Snapshot() }
 
 // rightFor returns the right that a token needs for a path.
 func rightFor(path string) httpauth.Right {
@@ -38,18 +39,13 @@ func (i Inspector) Metrics() http.Handler { return i.App.metricsHandler(nil) }
 
 // measured returns what is shown as metrics.
 func (a *App) measured() exposition.Measured {
-	type name struct{ toolbox, server string }
-	questions := make(map[name]int)
-	for _, one := range a.desk.Waiting() {
-		questions[name{one.Ref.Toolbox, one.Ref.Server}]++
-	}
-	isLocked := a.lockedToolboxes()
+	questions, isLocked := a.questionsByServer(), a.lockedToolboxes()
 	seen := exposition.Measured{Version: a.version, Counted: a.Metrics()}
-	places := make(map[name]int)  // in seen.Servers
-	servers := make(map[int]name) // by process id
+	places := make(map[toolbox.Ref]int)  // in seen.Servers
+	servers := make(map[int]toolbox.Ref) // by process id
 	var leaders []int
 	for _, status := range a.fleet.Status() {
-		of := name{status.Toolbox, status.Server}
+		of := toolbox.Ref{Toolbox: status.Toolbox, Server: status.Server}
 		at, ok := places[of]
 		if !ok {
 			at = len(seen.Servers)
@@ -68,6 +64,15 @@ func (a *App) measured() exposition.Measured {
 		seen.Servers[places[servers[pid]]].Memory += size
 	}
 	return seen
+}
+
+// questionsByServer counts the calls that wait for a person, by toolbox and server.
+func (a *App) questionsByServer() map[toolbox.Ref]int {
+	all := make(map[toolbox.Ref]int)
+	for _, one := range a.desk.Waiting() {
+		all[toolbox.Ref{Toolbox: one.Ref.Toolbox, Server: one.Ref.Server}]++
+	}
+	return all
 }
 
 // lockedToolboxes are those of which only approved tools are offered.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/telemetry"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -34,11 +35,13 @@ func (a *App) telemetryMetrics() (meter.Snapshot, []telemetry.ServerState) {
 		}
 	}
 	memory := process.Memory(leaders)
+	questions, isLocked := a.questionsByServer(), a.lockedToolboxes()
 	states := make([]telemetry.ServerState, len(statuses))
 	for i := range statuses {
 		s := &statuses[i]
 		states[i] = telemetry.ServerState{
 			Toolbox: s.Toolbox, Server: s.Server, State: strings.ReplaceAll(string(s.State), " ", "_"), Memory: memory[s.PID],
+			Questions: questions[toolbox.Ref{Toolbox: s.Toolbox, Server: s.Server}], IsLocked: isLocked[s.Toolbox],
 		}
 	}
 	return a.Metrics(), states

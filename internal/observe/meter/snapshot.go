@@ -11,10 +11,9 @@ import (
 
 // Snapshot is everything that is counted since the start of the workbench.
 type Snapshot struct {
-	Since            time.Time
-	QuestionsWaiting int // calls that wait for approval
-	Servers          []*Totals
-	Clients          []ClientTotals
+	Since   time.Time
+	Servers []*Totals
+	Clients []ClientTotals
 }
 
 // Totals are all counters of one server since the start of the workbench, for what collects metrics. Their labels are
@@ -62,8 +61,8 @@ type Outcomes [statuses]uint64
 func (o *Outcomes) Of(status call.Status) uint64 { return o[status] }
 
 // Snapshot returns all counters, the servers sorted by their names. Counters may differ by requests that end meanwhile.
-func (m *Meter) Snapshot(questionsWaiting int) Snapshot {
-	all := Snapshot{Since: m.start, QuestionsWaiting: questionsWaiting}
+func (m *Meter) Snapshot() Snapshot {
+	all := Snapshot{Since: m.start}
 	for key, t := range *m.totals.Load() {
 		all.Servers = append(all.Servers, t.read(key))
 	}

@@ -23,7 +23,7 @@ func sentCall(status call.Status, errorType string) call.End {
 
 func onlyServer(t *testing.T, m *Meter) Totals {
 	t.Helper()
-	all := m.Snapshot(0)
+	all := m.Snapshot()
 	if len(all.Servers) != 1 || all.Servers[0].Toolbox != "t" || all.Servers[0].Server != "s" {
 		t.Fatalf("the servers are %+v", all.Servers)
 	}
@@ -106,9 +106,6 @@ func TestEventsAreCounted(t *testing.T) {
 	if got.Starts != 1 || got.FailedStarts != 1 || got.Crashes != 1 || got.DefinitionsChanged != 2 || got.StartTime.Count != 1 || got.StartTime.Counts[5] != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if waiting := m.Snapshot(4).QuestionsWaiting; waiting != 4 {
-		t.Errorf("%d questions wait", waiting)
-	}
 }
 
 func TestSessionsOfClientsAreCounted(t *testing.T) {
@@ -117,7 +114,7 @@ func TestSessionsOfClientsAreCounted(t *testing.T) {
 	m.ClientLeft(false, protocol.Revision20251125, time.Minute)
 	m.ClientLeft(true, protocol.Revision20250618, time.Second)
 	m.ClientLeft(true, "a client's own", time.Second)
-	all := m.Snapshot(0).Clients
+	all := m.Snapshot().Clients
 	slices.SortFunc(all, func(a, b ClientTotals) int { return strings.Compare(string(a.Revision), string(b.Revision)) })
 	if len(all) != 2 || !all[0].OverHTTP || all[0].Took.Count != 1 || all[1].OverHTTP || all[1].Took.Count != 2 || all[1].Took.Sum != 61 {
 		t.Errorf("the sessions are %+v", all)
@@ -149,7 +146,7 @@ func TestLabelsAreBounded(t *testing.T) {
 
 	// The tools of a server that left make room.
 	m.Retain(func(string, string) bool { return false })
-	if all := m.Snapshot(0).Servers; len(all) != 0 {
+	if all := m.Snapshot().Servers; len(all) != 0 {
 		t.Errorf("there are still %+v", all)
 	}
 	one := &call.Call{Server: server, Method: "tools/call", Name: "new", Tool: wire.Raw([]byte("{}"))}
@@ -187,7 +184,7 @@ func TestTotalsAreCountedByMany(t *testing.T) {
 			for range 200 {
 				m.CallBegan(one, begin)
 				m.CallEnded(one, sentCall(call.StatusOK, ""))
-				m.Snapshot(0)
+				m.Snapshot()
 			}
 		})
 	}

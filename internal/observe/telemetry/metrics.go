@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"strconv"
 	"time"
 
 	collectormetrics "go.opentelemetry.io/proto/slim/otlp/collector/metrics/v1"
@@ -20,6 +21,7 @@ const (
 	labelOutcome = "outcome"
 	labelError   = "error.type"
 	labelState   = "state"
+	labelLocked  = "locked"
 
 	labelTransport = "network.transport"
 	labelRevision  = "mcp.protocol.version"
@@ -36,18 +38,21 @@ type builder struct {
 // metrics returns the message with all metrics.
 func (r *resource) metrics(snapshot meter.Snapshot, states []ServerState, now time.Time) *collectormetrics.ExportMetricsServiceRequest {
 	b := &builder{since: uint64(snapshot.Since.UnixNano()), now: uint64(now.UnixNano()), mask: r.mask, byName: make(map[string]*otlpmetrics.Metric)}
+	isLocked := make(map[serverKey]bool)
+	for _, s := range states {
+		isLocked[s.key()] = s.IsLocked
+	}
 	for _, server := range snapshot.Servers {
-		b.addServer(server)
+		b.addServer(server, isLocked[serverKey{server.Toolbox, server.Server}])
 	}
 	b.addStates(states)
 	b.addClients(snapshot.Clients)
-	b.gauge("mcp_workbench.questions.waiting", "{question}", float64(snapshot.QuestionsWaiting), nil)
 	return &collectormetrics.ExportMetricsServiceRequest{ResourceMetrics: []*otlpmetrics.ResourceMetrics{{
 		Resource: r.message, ScopeMetrics: []*otlpmetrics.ScopeMetrics{{Scope: r.scope, Metrics: b.all}},
 	}}}
 }
 
-func (b *builder) addServer(t *meter.Totals) {
+func (b *builder) addServer(t *meter.Totals, isLocked bool) {
 	with := func(more ...*common.KeyValue) []*common.KeyValue {
 		return append([]*common.KeyValue{text(labelToolbox, t.Toolbox), text(labelServer, t.Server)}, more...)
 	}
@@ -73,7 +78,7 @@ func (b *builder) addServer(t *meter.Totals) {
 	b.histogram("mcp.client.session.duration", &t.Sessions, with())
 	b.histogram("mcp.client.session.duration", &t.BrokenOff, with(text(labelError, "server_ended")))
 	b.counter("mcp_workbench.server.crashes", "{crash}", t.Crashes, with())
-	b.counter("mcp_workbench.definitions.changed", "{definition}", t.DefinitionsChanged, with())
+	b.counter("mcp_workbench.definitions.changed", "{definition}", t.DefinitionsChanged, with(text(labelLocked, strconv.FormatBool(isLocked))))
 }
 
 // addClients adds the sessions of clients that ended.
@@ -87,26 +92,37 @@ func (b *builder) addClients(all []meter.ClientTotals) {
 	}
 }
 
+// serverKey identifies a server.
+type serverKey struct{ toolbox, server string }
+
+func (k serverKey) labels(more ...*common.KeyValue) []*common.KeyValue {
+	return append([]*common.KeyValue{text(labelToolbox, k.toolbox), text(labelServer, k.server)}, more...)
+}
+
 // addStates counts the sessions of a server by their state, and adds up their memory.
 func (b *builder) addStates(states []ServerState) {
-	type key struct{ toolbox, server, state string }
-	sessions, memory := make(map[key]int), make(map[key]int64)
-	var order []key
-	for _, s := range states {
-		k := key{s.Toolbox, s.Server, s.State}
-		if sessions[k] == 0 {
-			order = append(order, k)
-		}
-		sessions[k]++
-		memory[key{toolbox: s.Toolbox, server: s.Server}] += s.Memory
+	type stateKey struct {
+		serverKey
+		state string
 	}
-	told := make(map[key]bool)
-	for _, k := range order {
-		of := []*common.KeyValue{text(labelToolbox, k.toolbox), text(labelServer, k.server)}
-		b.gauge("mcp_workbench.server.state", "{session}", float64(sessions[k]), append(of[:2:2], text(labelState, k.state)))
-		if k.state = ""; memory[k] > 0 && !told[k] {
-			b.gauge("mcp_workbench.server.memory", "By", float64(memory[k]), of)
-			told[k] = true
+	sessions, memory := make(map[stateKey]int), make(map[serverKey]int64)
+	for _, s := range states {
+		sessions[stateKey{s.key(), s.State}]++
+		memory[s.key()] += s.Memory
+	}
+	for _, s := range states {
+		of, state := s.key(), stateKey{s.key(), s.State}
+		if count := sessions[state]; count > 0 {
+			b.gauge("mcp_workbench.server.state", "{session}", float64(count), of.labels(text(labelState, s.State)))
+			delete(sessions, state)
+		}
+		size, isFirst := memory[of]
+		if size > 0 {
+			b.gauge("mcp_workbench.server.memory", "By", float64(size), of.labels())
+		}
+		if isFirst {
+			b.gauge("mcp_workbench.questions.waiting", "{question}", float64(s.Questions), of.labels())
+			delete(memory, of)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		t.Errorf("what was sent is %q", raw)
 	}
 	b := &builder{mask: mask, byName: make(map[string]*otlpmetrics.Metric)}
-	b.addServer(&meter.Totals{Tools: []meter.ToolTotals{{Tool: "a-secret", Outcomes: meter.Outcomes{call.StatusOK: 1}}, {Tool: "a-[hidden]", Outcomes: meter.Outcomes{call.StatusOK: 2}}}})
+	b.addServer(&meter.Totals{Tools: []meter.ToolTotals{{Tool: "a-secret", Outcomes: meter.Outcomes{call.StatusOK: 1}}, {Tool: "a-[hidden]", Outcomes: meter.Outcomes{call.StatusOK: 2}}}}, false)
 	points := b.byName["mcp_workbench.calls"].GetSum().GetDataPoints()
 	if len(points) != 1 || points[0].GetAsInt() != 3 || points[0].GetAttributes()[2].GetValue().GetStringValue() != "a-[hidden]" {
 		t.Errorf("the calls are %v", points)

@@ -42,7 +42,11 @@ type ServerState struct {
 	Toolbox, Server string
 	State           string // one of a few words
 	Memory          int64  // bytes; 0 if it is not known
+	Questions       int    // calls of the server that wait for a person, the same in all its sessions
+	IsLocked        bool   // only approved definitions of the server are offered
 }
+
+func (s *ServerState) key() serverKey { return serverKey{s.Toolbox, s.Server} }
 
 // Limits of what is kept for a receiver that is slow or down.
 const (

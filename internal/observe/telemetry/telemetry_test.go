@@ -71,7 +71,7 @@ func start(t *testing.T, address string, variables ...string) (*Sender, *logged)
 			m.CallEnded(traced, call.End{Status: call.StatusOK, Began: time.Now(), Took: time.Second, Sent: time.Now()})
 			m.ServerEnded("t", "s", time.Minute, true)
 			m.ClientLeft(true, protocol.Revision20251125, time.Minute)
-			return m.Snapshot(3), []ServerState{{"t", "s", "ready", 100}, {"t", "s", "ready", 20}, {"t", "s", "idle", 0}}
+			return m.Snapshot(), []ServerState{{"t", "s", "ready", 100, 3, true}, {"t", "s", "ready", 20, 3, true}, {"t", "s", "idle", 0, 3, true}}
 		},
 	})
 	if s.traces != nil {
@@ -142,8 +142,12 @@ func TestSpansAndMetricsArrive(t *testing.T) {
 		if calls := receiver.Metric("mcp_workbench.calls").GetSum(); len(calls.GetDataPoints()) != 1 || !calls.GetIsMonotonic() {
 			t.Errorf("the calls are %v", calls)
 		}
-		if waiting := receiver.Metric("mcp_workbench.questions.waiting").GetGauge().GetDataPoints(); len(waiting) != 1 || waiting[0].GetAsDouble() != 3 {
+		if waiting := receiver.Metric("mcp_workbench.questions.waiting").GetGauge().GetDataPoints(); len(waiting) != 1 || waiting[0].GetAsDouble() != 3 || len(waiting[0].GetAttributes()) != 2 {
 			t.Errorf("waiting are %v", waiting)
+		}
+		changed := receiver.Metric("mcp_workbench.definitions.changed").GetSum().GetDataPoints()
+		if len(changed) != 1 || changed[0].GetAttributes()[2].GetKey() != "locked" || changed[0].GetAttributes()[2].GetValue().GetStringValue() != "true" {
+			t.Errorf("changed are %v", changed)
 		}
 		if log.String() != "" {
 			t.Errorf("the log is %s", log)
