@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
@@ -108,6 +109,11 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 	files, err := importer.ReadTarget(target, o.force)
 	if err != nil {
 		return err
+	}
+	if outline, err := files.Outline(); err == nil { // one that cannot be read is replaced with --force
+		if err := configwrite.RefusePlain(target, outline); err != nil {
+			return err
+		}
 	}
 	plan, err := files.Plan(sources)
 	if err != nil {

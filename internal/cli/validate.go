@@ -48,6 +48,8 @@ type validatedFile struct {
 	Summary  string    `json:"summary,omitempty"`
 	Problems []problem `json:"problems"`
 	Warnings []problem `json:"warnings"`
+
+	PlainToolbox string `json:"plainToolbox,omitempty"` // of the file of an MCP client: the toolbox that has all of its servers
 }
 
 func runValidate(cmd *cobra.Command, g globals, asJSON bool) error {
@@ -100,6 +102,10 @@ func validateFile(out io.Writer, file loader.ReadFile, isOneOfMany bool) (valida
 	}
 	result.Valid, result.Summary = true, loader.Summary(cfg)
 	fmt.Fprintf(out, "%s is valid: %s\n", file.Path, result.Summary)
+	if cfg.Plain != nil {
+		result.PlainToolbox = cfg.Plain.Name
+		fmt.Fprintf(out, "It is the file of an MCP client: its servers, under '%s', are the toolbox '%s'.\n", cfg.Plain.Key, cfg.Plain.Name)
+	}
 	if file.Origin != config.Local {
 		return result, nil
 	}

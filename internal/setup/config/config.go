@@ -38,13 +38,14 @@ const (
 // Config is a configuration with every variable expanded and every setting resolved. It is valid except for servers
 // that have a Fault; see Strict.
 type Config struct {
-	Path           string    // absolute path of the file with the top-level keys; "" without a file
-	Named          bool      // commands find the file at Path only if they are told of it; see Source.Named
-	Files          []File    // all files that were read, in the order of their toolboxes
-	ToolMode       ToolMode  // Proxy unless set
-	Toolboxes      []Toolbox // in file order
-	LogLevel       string    // debug, info, warn or error; "" if not set
-	MaxMessageSize int       // in bytes
+	Path           string        // absolute path of the file with the top-level keys; "" without a file
+	Named          bool          // commands find the file at Path only if they are told of it; see Source.Named
+	Plain          *PlainToolbox // not nil: the file is that of an MCP client
+	Files          []File        // all files that were read, in the order of their toolboxes
+	ToolMode       ToolMode      // Proxy unless set
+	Toolboxes      []Toolbox     // in file order
+	LogLevel       string        // debug, info, warn or error; "" if not set
+	MaxMessageSize int           // in bytes
 	Discovery      Discovery
 	Policy         Policy
 	HTTP           HTTP
@@ -138,6 +139,7 @@ type ParseOptions struct {
 	Dir    string                      // the file's folder, where a relative cwd starts
 	Lookup func(string) (string, bool) // looks up variables for ${VAR}; nil: none is set
 	Home   string                      // replaces ~; without it, ~ is an error
+	Plain  bool                        // the file may be that of an MCP client
 	User   *Config                     // for a project's file: the user's own configuration, whose top-level keys apply
 }
 
@@ -156,10 +158,16 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	if !ok {
 		return nil, r.failure(toolbox.ConfigSyntax, name)
 	}
+	var plain *PlainToolbox
+	if opts.Plain {
+		if whole, box := plainRoot(root, name, r); box != nil {
+			root, plain = whole, box
+		}
+	}
 	found := &secrets{}
 	lookup, variables := recordingLookup(opts.Lookup)
 	outer, outerVariables := recordingLookup(lookup)
-	g := &treeBuilder{lookup: lookup, outer: outer, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found}
+	g := &treeBuilder{lookup: lookup, outer: outer, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found, plain: plain != nil}
 	tree := g.value(root, rootPath, false)
 	checkRoot(tree, r)
 	b := &builder{opts: opts, from: name, report: r, secrets: found, names: map[string]bool{}}
@@ -168,6 +176,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 		return nil, r.failure(toolbox.ConfigInvalid, name)
 	}
 	b.strip(cfg, name)
+	cfg.Plain = plain
 	cfg.Warnings, cfg.Variables, cfg.OuterVariables = r.warned(), variables(), outerVariables()
 	return cfg, nil
 }

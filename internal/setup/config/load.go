@@ -95,6 +95,7 @@ func (s *Source) LoadUnder(environ []string, user *Config) (*Config, error) {
 		Dir:    filepath.Dir(s.Path),
 		Lookup: func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
 		Home:   homeDir(vars),
+		Plain:  s.mayBePlain(),
 		User:   user,
 	})
 	if err != nil {

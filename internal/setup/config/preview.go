@@ -14,6 +14,7 @@ import (
 // Preview lists what a file would run, as written: no variable is replaced, so no value is shown, and a default cannot
 // hide behind a variable that is set.
 type Preview struct {
+	Plain     *PlainToolbox    // not nil: the file is that of an MCP client
 	Toolboxes []PreviewToolbox // in file order
 	Servers   []PreviewServer  // in file order, disabled ones included
 	Variables []Variable       // set by workbench.env, by name
@@ -77,7 +78,13 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	if !ok {
 		return nil, r.failure(toolbox.ConfigSyntax, s.Path)
 	}
+	if s.mayBePlain() {
+		if whole, box := plainRoot(root, s.Path, r); box != nil {
+			root, preview.Plain = whole, box
+		}
+	}
 	g := &treeBuilder{
+		plain:   preview.Plain != nil,
 		lookup:  func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
 		envFile: s.envPath(), report: r, secrets: &secrets{},
 	}

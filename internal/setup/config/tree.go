@@ -148,6 +148,7 @@ type treeBuilder struct {
 	report  *report
 	secrets *secrets
 	literal bool // nothing is expanded
+	plain   bool // the file is that of an MCP client
 }
 
 func (g *treeBuilder) value(v *hujson.Value, at *path, disabled bool) node {
@@ -226,6 +227,9 @@ func isDisabled(server *hujson.Object) bool {
 func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (text string, unresolved bool) {
 	if g.literal {
 		return raw, false
+	}
+	if g.plain {
+		raw = plainVariables(raw)
 	}
 	lookup := g.lookup
 	if g.outer != nil && at.up(1).server() == nil {

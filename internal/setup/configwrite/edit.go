@@ -9,6 +9,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // Edit is a revision with the changes made so far.
@@ -61,6 +62,9 @@ func (e *Edit) Remove(path []string) error {
 }
 
 func (e *Edit) replace(data []byte, err error) error {
+	if err := RefusePlain(e.Path, e.Outline); err != nil {
+		return err
+	}
 	if err != nil {
 		return &toolbox.Error{
 			Code:    toolbox.ConfigNotEditable,
@@ -71,6 +75,18 @@ func (e *Edit) replace(data []byte, err error) error {
 	}
 	e.Next.Data = data
 	return nil
+}
+
+// RefusePlain refuses to change the file of an MCP client as if it were a configuration.
+func RefusePlain(path string, outline *config.Preview) error {
+	if outline.Plain == nil {
+		return nil
+	}
+	return &toolbox.Error{
+		Code:    toolbox.ConfigNotEditable,
+		Message: fmt.Sprintf("%s is the file of an MCP client, with servers under '%s' and no toolboxes; the workbench serves it, and does not change it", path, outline.Plain.Key),
+		Hint:    "To have a configuration of your own with these servers: " + trust.Quote("mcp-workbench", "init", "--from", path),
+	}
 }
 
 // Orphans returns the variables of workbench.env that only removed parts referred to.
