@@ -68,10 +68,11 @@ func addCommands(root *cobra.Command, g *globals) {
 	}
 	explain := newExplain()
 	version := newVersion()
-	root.AddCommand(explain, version)
+	remove := newUninstall()
+	root.AddCommand(explain, version, remove)
 	completions := completion.AddCommand(root)
 	groups = append(groups, helpGroup{"Other", []helpLine{
-		singleHelp(explain),
+		groupedHelp("Explain an error code; remove all that is stored", explain, remove),
 		groupedHelp("Show the version; generate shell completion", version, completions),
 	}})
 	root.AddCommand(newDaemon(g)) // hidden

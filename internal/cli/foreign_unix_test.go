@@ -149,6 +149,7 @@ var hostileRuns = map[string][]hostileRun{
 	"record":       {{args: []string{hostile + ".jsonl", "$GOOD"}, shows: true}, {args: []string{"other.jsonl", hostile}, shows: true}},
 	"replay":       {{args: []string{hostile + ".jsonl"}, input: `{"jsonrpc":"2.0","id":7,"method":"Zq\u001b[31m\u202e"}` + "\n", mcp: true, shows: true}, {args: []string{hostile}, shows: true}},
 	"builtin":      {{args: []string{hostile}, shows: true}},
+	"uninstall":    {{args: []string{"--dry-run"}}, {args: []string{"--json", "--dry-run"}}, {args: []string{"--keep", hostile}}, {args: []string{hostile}, shows: true}},
 	"explain":      {{args: []string{hostile}, shows: true}, {args: nil}},
 	"completion":   {{args: []string{hostile}}},
 
