@@ -27,10 +27,13 @@ func (l *eventLog) add(format string, values ...any) {
 func (l *eventLog) ServerStarted(toolbox, server string, took time.Duration, err error) {
 	l.add("%s/%s started: %t, in some time: %t", toolbox, server, err == nil, took > 0)
 }
+
 func (l *eventLog) ServerEnded(toolbox, server string, after time.Duration, crashed bool) {
 	l.add("%s/%s ended after some time: %t, by itself: %t", toolbox, server, after > 0, crashed)
 }
+
 func (l *eventLog) ServerCrashed(toolbox, server string) { l.add("%s/%s crashed", toolbox, server) }
+
 func (l *eventLog) DefinitionsChanged(toolbox, server string, changes []catalog.Change) {
 	l.add("%s/%s changed %d", toolbox, server, len(changes))
 }
