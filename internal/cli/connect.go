@@ -44,26 +44,28 @@ func newConnect(g *globals) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connect [CLIENT...]",
 		Short: "Add the workbench to MCP clients",
-		Long: `Add the workbench to the servers of MCP clients, with settings that keep its few tools
-always visible where a client has such settings. Comments and order of the client's file
-are kept. The diff is shown before anything is written. The old content is backed up:
---undo reverts the change even after the client has rewritten its file.
+		Long: `Add the workbench to the servers of MCP clients, with settings that keep its few
+tools always visible where a client has such settings. Comments and order of the
+client's file are kept. The diff is shown before anything is written. The old
+content is backed up: --undo reverts the change even after the client has
+rewritten its file.
 
-Servers that the workbench has, too, would be started twice. Those that 'doctor' or a call
-has seen work are offered for removal from the client's file; --keep keeps them.
---remove-imported also says of all others why they stay.
+Servers that the workbench has, too, would be started twice. Those that 'doctor'
+or a call has seen work are offered for removal from the client's file; --keep
+keeps them. --remove-imported also says of all others why they stay.
 
-With --http the client connects to a running workbench ('serve') instead of starting one.
-The token is never on the command line: --token-env names a variable, to which the entry
-refers where the client can do that; otherwise the token is written into the client's file.
+With --http the client connects to a running workbench ('serve') instead of
+starting one. The token is never on the command line: --token-env names a
+variable, to which the entry refers where the client can do that; otherwise the
+token is written into the client's file.
 
-Without CLIENT, list the clients found on this machine, by their files and their programs
-in PATH, and whether they are connected.`,
+Without CLIENT, list the clients found on this machine, by their files and their
+programs in PATH, and whether they are connected.`,
 		Example: `  mcp-workbench connect
   mcp-workbench connect claude-code cursor
   mcp-workbench connect --all --shared
   mcp-workbench connect zed --toolbox web
-  mcp-workbench connect codex --http http://127.0.0.1:7420/mcp --token-env WORKBENCH_TOKEN
+  mcp-workbench connect codex --http http://127.0.0.1:7420/mcp --token-env TOKEN
   mcp-workbench connect cursor --undo`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(cmd, g, args); err != nil {
@@ -89,6 +91,12 @@ in PATH, and whether they are connected.`,
 		ValidArgsFunction: completion.Clients,
 	}
 	addConnectFlags(cmd, &o)
+	addEntryFlags(cmd, g, &o)
+	return cmd
+}
+
+// addEntryFlags adds the flags of connect alone.
+func addEntryFlags(cmd *cobra.Command, g *globals, o *connectOptions) {
 	flags := cmd.Flags()
 	flags.BoolVar(&o.all, "all", false, "connect all clients found on this machine")
 	flags.BoolVar(&o.shared, "shared", false, "share one background workbench with other clients")
@@ -102,7 +110,6 @@ in PATH, and whether they are connected.`,
 	flags.BoolVar(&o.undo, "undo", false, "revert the last change of the client's file; later changes by others stay")
 	flags.BoolVar(&o.removeImported, "remove-imported", false, "remove the client's servers that the workbench has been seen to run, without asking")
 	flags.BoolVar(&o.keep, "keep", false, "keep the client's servers that the workbench has, too")
-	return cmd
 }
 
 // addConnectFlags adds the flags that connect and disconnect share.

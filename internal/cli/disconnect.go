@@ -19,9 +19,10 @@ func newDisconnect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "disconnect CLIENT...",
 		Short: "Remove the workbench from MCP clients",
-		Long: `Remove the workbench from the servers of MCP clients, and nothing else. The diff is shown
-before anything is written. To restore the client's file as it was before 'connect',
-including servers that were removed, use 'connect CLIENT --undo'.`,
+		Long: `Remove the workbench from the servers of MCP clients, and nothing else. The diff
+is shown before anything is written. To restore the client's file as it was
+before 'connect', including servers that were removed, use 'connect CLIENT
+--undo'.`,
 		Example: `  mcp-workbench disconnect cursor
   mcp-workbench disconnect --all
   mcp-workbench disconnect claude-code --project --dry-run`,
