@@ -2,6 +2,7 @@ package tty
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -24,16 +25,16 @@ func Cells(texts ...string) []Cell {
 
 const (
 	columnGap = 2
-	minColumn = 8 // a column is not made narrower than that to fit
-	// The first column, by which a row is named, is cut only when the others are down to this.
-	minBesideName = 24
+	// minColumn is the width that a column of text is cut down to; if that is not enough, columns go.
+	minColumn = 14
 )
 
-// Table writes rows in columns that fit the width: the widest columns give way first, the
-// first one last, and what does not fit is cut. An empty header is left out.
+// Table writes rows in columns that fit the width. The first column, and every other with the style Name, holds what a person types
+// again, and is never cut. Of the others, the widest give way first, and their text is cut. If that is not enough, columns go, from the
+// right: they are in the order of their importance. Without a terminal nothing is cut. An empty header is left out.
 func (s *Screen) Table(header []string, rows [][]Cell) { s.table(header, rows, false) }
 
-// WrappedTable is a Table whose last column is continued on further lines.
+// WrappedTable is a Table whose last column is continued on further lines, and is the last to go.
 func (s *Screen) WrappedTable(header []string, rows [][]Cell) { s.table(header, rows, true) }
 
 func (s *Screen) table(header []string, rows [][]Cell, wrapped bool) {
@@ -52,8 +53,15 @@ func (s *Screen) table(header []string, rows [][]Cell, wrapped bool) {
 		}
 		all = append(all, clean)
 	}
+	if len(all) == 0 {
+		return
+	}
 	width, _ := s.Size()
 	widths := fit(all, width)
+	for widths == nil {
+		all = dropColumn(all, wrapped)
+		widths = fit(all, width)
+	}
 	for _, row := range all {
 		last := len(row) - 1
 		lines := []string{Cut(row[last].Text, widths[last])}
@@ -71,6 +79,19 @@ func (s *Screen) table(header []string, rows [][]Cell, wrapped bool) {
 	}
 }
 
+// dropColumn removes the least important column: the last one, or the one before it if the last one is wrapped.
+func dropColumn(rows [][]Cell, wrapped bool) [][]Cell {
+	at := len(rows[0]) - 1
+	if wrapped && at > 1 {
+		at--
+	}
+	fewer := make([][]Cell, len(rows))
+	for i, row := range rows {
+		fewer[i] = slices.Delete(slices.Clone(row), at, at+1)
+	}
+	return fewer
+}
+
 func (s *Screen) row(row []Cell, widths []int) {
 	var line strings.Builder
 	for i, cell := range row {
@@ -84,32 +105,18 @@ func (s *Screen) row(row []Cell, widths []int) {
 	fmt.Fprintln(s, strings.TrimRight(line.String(), " "))
 }
 
-// widestOf returns the column that gives way next.
-func widestOf(widths []int) int {
-	widest := len(widths) - 1
-	for i := len(widths) - 2; i > 0; i-- {
-		if widths[i] > widths[widest] {
-			widest = i
-		}
-	}
-	if widths[widest] <= minBesideName && widths[0] > widths[widest] {
-		return 0
-	}
-	return widest
-}
-
-// fit returns the widths of columns so that a row fits; 0 is no limit.
+// fit returns the widths of columns so that a row fits; 0 is no limit. It returns nil if there are too many columns.
 func fit(rows [][]Cell, limit int) []int {
-	var widths []int
+	widths := make([]int, len(rows[0]))
+	isWhole := make([]bool, len(widths)) // must not be cut
 	for _, row := range rows {
 		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
 			widths[i] = max(widths[i], runewidth.StringWidth(cell.Text))
+			isWhole[i] = isWhole[i] || cell.Style == Name
 		}
 	}
-	if limit <= 0 {
+	isWhole[0] = true
+	if limit <= 0 || len(widths) == 1 {
 		return widths
 	}
 	total := columnGap * (len(widths) - 1)
@@ -117,9 +124,14 @@ func fit(rows [][]Cell, limit int) []int {
 		total += width
 	}
 	for ; total > limit; total-- {
-		widest := widestOf(widths)
-		if widths[widest] <= minColumn {
-			break
+		widest := -1
+		for i, width := range widths {
+			if !isWhole[i] && width > minColumn && (widest < 0 || width >= widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return nil
 		}
 		widths[widest]--
 	}

@@ -26,7 +26,7 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 		want    []string
 	}{
 		{"", []string{"files  ready        1234567  123 MB  4m10s  1.2ms  250ms  12     1       1", "0              0       next try in 5s: " + trouble}},
-		{"80", []string{"1.2ms  250ms  12     1       1\n", "✗  starter/notes: next try in 5s: the server exited", "folder that it needs\n"}},
+		{"80", []string{"1.2ms  250ms  12     1\n", "✗  starter/notes: next try in 5s: the server exited", "folder that it needs\n"}},
 	} {
 		var page bytes.Buffer
 		Show(tty.New(&page, nil, func(string) string { return test.columns }), seen, false)
