@@ -296,3 +296,27 @@ func TestSingleFile(t *testing.T) {
 		t.Errorf("the report is %+v, %v", report, err)
 	}
 }
+
+// A last line that was made unreadable is not taken for one that a process was killed in, also after the next start.
+func TestDamagedEnd(t *testing.T) {
+	for name, damage := range map[string]func(line string) string{
+		"a quote":    func(line string) string { return strings.Replace(line, `"event"`, `"event`, 1) },
+		"its begin":  func(line string) string { return strings.Replace(line, "{", "x", 1) },
+		"other text": func(string) string { return "nothing happened\n" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.write(2)
+			path := filepath.Join(r.options.Folder, fileName(1))
+			_, lines := r.read()
+			last := len(lines[0]) - 1
+			r.replace(path, strings.Join(lines[0][:last], "")+damage(lines[0][last]))
+			for range 2 {
+				if report := r.verify(""); len(report.Findings) == 0 || report.Findings[0].Line != last+1 {
+					t.Errorf("found %v", report.Findings)
+				}
+				r.write(1)
+			}
+		})
+	}
+}

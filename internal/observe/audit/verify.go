@@ -134,7 +134,7 @@ func (v *verifier) line(at textLine) bool {
 	sum := hash(sha256.Sum256(at.text))
 	found, ok := parseLine(at.text)
 	if !ok || at.isLong {
-		v.bad = append(v.bad, textLine{file: at.file, number: at.number, isWhole: at.isWhole})
+		v.bad = append(v.bad, textLine{file: at.file, number: at.number, isWhole: at.isWhole, isLong: at.isLong || !mayBeTorn(at.text)})
 		v.prev = sum
 		return len(v.bad) <= maxFindings
 	}
@@ -184,16 +184,28 @@ func (v *verifier) checkBad(found line) bool {
 	}
 	bad := v.bad
 	v.bad = nil
-	if found.Event == eventLog && found.Outcome == "torn" && found.Count == uint64(len(bad)) {
-		v.report.Torn += len(bad)
-		return true
-	}
+	isTorn := found.Event == eventLog && found.Outcome == "torn" && found.Count == uint64(len(bad))
 	for _, at := range bad {
+		if isTorn && !at.isLong {
+			v.report.Torn++
+			continue
+		}
 		if !v.find(at, "it cannot be read as a line of a log") {
 			return false
 		}
 	}
 	return true
+}
+
+// mayBeTorn reports whether a line that cannot be read may be the beginning of one that a process was killed in. A line that is
+// whole, and was changed so that it cannot be read, is not.
+func mayBeTorn(text []byte) bool {
+	const begin = `{"seq":`
+	text = bytes.TrimRight(text, "\x00") // which a file system may leave after a crash
+	if !bytes.HasPrefix(text, []byte(begin[:min(len(begin), len(text))])) {
+		return false
+	}
+	return !bytes.HasSuffix(text, []byte(`"}`)) || bytes.HasSuffix(text, []byte(`\"}`))
 }
 
 // checkSeal checks a signature.
