@@ -76,15 +76,16 @@ func showPlan(screen *tty.Screen, plan *importer.Plan) {
 	if len(plan.Skipped) > 0 {
 		fmt.Fprintln(screen, "\nNot imported:")
 		for _, skipped := range plan.Skipped {
-			fmt.Fprintf(screen, "  %s '%s' of %s: %s\n", screen.Paint(tty.Caution, "!"),
+			text := fmt.Sprintf("%s '%s' of %s: %s", screen.Paint(tty.Caution, "!"),
 				tty.CleanLine(skipped.Name), tty.CleanLine(skipped.From), tty.CleanLine(skipped.Reason))
+			fmt.Fprintln(screen, "  "+screen.Wrap(text, 4))
 		}
 	}
 	if len(plan.Notes) > 0 {
 		fmt.Fprintln(screen)
 	}
 	for _, note := range plan.Notes {
-		fmt.Fprintln(screen, "Note: "+tty.CleanLine(note))
+		fmt.Fprintln(screen, screen.WrapClauses("Note: "+tty.CleanLine(note), 6))
 	}
 }
 

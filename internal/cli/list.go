@@ -226,14 +226,14 @@ func (l *listing) printFile(screen *tty.Screen, file string) {
 	}
 	for _, box := range boxes {
 		title := screen.Paint(tty.Strong, tty.CleanLine(box.Name)) + "  " + tty.CleanLine(box.Description)
-		fmt.Fprintln(screen, "\n"+strings.TrimRight(title, " "))
+		fmt.Fprintln(screen, "\n"+screen.Wrap(strings.TrimRight(title, " "), 2))
 		switch {
 		case box.Hidden && l.isTrusted(file):
 			fmt.Fprintln(screen, "not used here: the file above has a toolbox of the same name")
 		case box.Hidden:
 			fmt.Fprintln(screen, "not used here: its file is not trusted")
 		case box.Disabled:
-			fmt.Fprintln(screen, "disabled: clients do not see it, since all of its servers are disabled")
+			fmt.Fprintln(screen, screen.Wrap("disabled: clients do not see it, since all of its servers are disabled", 2))
 		}
 		if len(box.Servers) == 0 {
 			fmt.Fprintln(screen, "no servers")
