@@ -53,6 +53,10 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 	if err != nil {
 		return err
 	}
+	lineage, err := s.options.lineage(s.Config)
+	if err != nil {
+		return err
+	}
 	newIdle := make(chan time.Duration, 1)
 	s.reloaded = func(cfg *config.Config) {
 		select {
@@ -71,7 +75,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 		}
 		workbench.Prefetch()
 		return daemon.Serve(ctx, daemon.ServeOptions{
-			Listener: listener, Key: key, Version: options.Version, Idle: s.Config.Shared.Idle, NewIdle: newIdle, Log: s.log,
+			Listener: listener, Key: key, Lineage: lineage, Version: options.Version, Idle: s.Config.Shared.Idle, NewIdle: newIdle, Log: s.log,
 			Session: func(ctx context.Context, conn io.ReadWriteCloser, hello *daemon.Hello, known front.StdioOptions) error {
 				if hello.Terminal != nil {
 					s.catchUp(ctx)

@@ -152,6 +152,7 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 	b.socket, b.key, b.places, b.conn = target.Socket(), target.Key, places, conn
 	b.mu.Unlock()
 	if !b.joined {
+		b.takeOver(ctx, target)
 		logWarnings(b.service.log, b.config)
 		loader.WriteFaults(b.service.stderr, b.config)
 		b.joined = true
@@ -209,6 +210,23 @@ func (o *Options) identify(build daemon.Build, cfg *config.Config) (key string, 
 	return daemon.Identity{
 		Version: o.Version, Build: build, Config: cfg, Places: places, Toolbox: o.Toolbox, Environ: os.Environ(),
 	}.Key(), places, nil
+}
+
+// lineage identifies the shared workbench of a configuration, whatever the build.
+func (o *Options) lineage(cfg *config.Config) (string, error) {
+	places, err := o.sharedPlaces()
+	return daemon.Identity{Config: cfg, Places: places, Toolbox: o.Toolbox, Environ: os.Environ()}.Lineage(), err
+}
+
+// takeOver tells shared workbenches of other builds to end once nobody uses them, and the user about them.
+func (b *sharing) takeOver(ctx context.Context, target daemon.Target) {
+	lineage, err := b.service.options.lineage(b.config)
+	if err != nil {
+		return // the connection has the same problem
+	}
+	for _, other := range daemon.TakeOver(ctx, target, b.service.options.Version, lineage) {
+		tty.Remark(b.service.stderr, other.String())
+	}
 }
 
 // rootFolder is the working folder of a shared workbench: it must not keep another folder from being

@@ -19,6 +19,7 @@ type Hello struct {
 	Key      string `json:"key,omitempty"`     // of the workbench that it looks for; "": any
 	Version  string `json:"version,omitempty"` // of the bridge's program
 	Order    Order  `json:"order,omitempty"`   // a request other than a session
+	Lineage  string `json:"lineage,omitempty"` // with Retire: of the workbench that takes over; see Identity.Lineage
 
 	Folder    string   `json:"folder,omitempty"`  // the client's working folder
 	Environ   []string `json:"environ,omitempty"` // its environment; nil: the same as the workbench's
@@ -46,6 +47,9 @@ type Order string
 const (
 	Reload Order = "reload" // reload the configuration
 	Stop   Order = "stop"   // end the workbench
+	// Retire ends the workbench once no client uses it, since one of a newer version, or another build, takes over. It is
+	// understood whatever the version of the protocol.
+	Retire Order = "retire"
 )
 
 // welcome is the response to a hello.
@@ -54,6 +58,8 @@ type welcome struct {
 	Version  string `json:"version"`
 	PID      int    `json:"pid"`
 	Refused  string `json:"refused,omitempty"` // why there is no session
+	Kin      Kin    `json:"kin,omitempty"`     // the answer to Retire
+	Clients  int    `json:"clients,omitempty"` // with Retiring: who still use it
 }
 
 // Limits of the exchange.

@@ -50,7 +50,10 @@ func ThisBuild() (Build, error) {
 // Key returns the key of an identity's workbench: a hash, which reveals nothing.
 func (i Identity) Key() string {
 	sum := sha256.New()
-	write(sum, "mcp-workbench", fmt.Sprint(helloVersion), i.Version, i.Build.path, fmt.Sprint(i.Build.size), i.Build.modified.UTC().Format(time.RFC3339Nano))
+	if i.Version != "" { // else it is a lineage, which spans versions of the protocol
+		write(sum, fmt.Sprint(helloVersion))
+	}
+	write(sum, "mcp-workbench", i.Version, i.Build.path, fmt.Sprint(i.Build.size), i.Build.modified.UTC().Format(time.RFC3339Nano))
 	for _, place := range i.Places {
 		write(sum, place.Path, fmt.Sprint(place.Origin == config.Local))
 	}
@@ -59,6 +62,12 @@ func (i Identity) Key() string {
 		write(sum, entry)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// Lineage identifies the workbenches that replace each other when the program is upgraded: it is the same for all builds.
+func (i Identity) Lineage() string {
+	i.Version, i.Build = "", Build{}
+	return i.Key()
 }
 
 // write hashes texts so that their boundaries are unambiguous.

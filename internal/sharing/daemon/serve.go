@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -21,6 +22,7 @@ import (
 type ServeOptions struct {
 	Listener net.Listener // closed at the end
 	Key      string       // required from clients
+	Lineage  string       // of the workbenches that it may be replaced by
 	Version  string
 	Idle     time.Duration // ends a workbench without clients
 	// NewIdle delivers changes of Idle; nil: none.
@@ -45,6 +47,7 @@ type server struct {
 	mu       sync.Mutex
 	clients  int
 	stopping bool // no further clients are accepted
+	retiring bool // it ends without a client: another one has taken over
 }
 
 // Serve serves clients until there has been none for the idle time, a stop is requested, or ctx ends. Open sessions get
@@ -75,6 +78,9 @@ func (s *server) wait(ctx context.Context, accepting <-chan error) error {
 		case <-s.changed:
 			clients, stopping := s.state()
 			switch {
+			case s.isRetired():
+				s.options.Log.Info("shutting down", "reason", "another version has taken over")
+				return nil
 			case stopping:
 				s.options.Log.Info("shutting down", "reason", "it was told to")
 				return nil
@@ -150,6 +156,10 @@ func (s *server) receive(ctx context.Context, conn net.Conn) {
 	if refusal == "" && hello.Order == "" && !s.addClient() {
 		return // the bridge starts another workbench
 	}
+	if refusal == "" && hello.Order == Retire {
+		s.retireFor(conn, hello)
+		return
+	}
 	answer := welcome{Protocol: helloVersion, Version: s.options.Version, PID: os.Getpid(), Refused: refusal}
 	written := writeLine(conn, answer) == nil && conn.SetDeadline(time.Time{}) == nil
 	switch {
@@ -181,8 +191,10 @@ func (s *server) readHello(conn net.Conn) (hello *Hello, refusal string) {
 		return nil, "" // possibly a check whether the workbench runs
 	}
 	switch {
+	case hello.Order == Retire:
+		return hello, ""
 	case hello.Protocol != helloVersion:
-		return hello, "it is of another version"
+		return hello, fmt.Sprintf("it speaks version %d of the protocol, and this workbench (%s) version %d: use one version of mcp-workbench for both", hello.Protocol, s.options.Version, helloVersion)
 	case hello.Key != "" && hello.Key != s.options.Key:
 		return hello, "this workbench is of another version or configuration"
 	case hello.Order != "" && hello.Order != Reload && hello.Order != Stop:
