@@ -54,7 +54,7 @@ func Target(path string) (string, error) {
 		}
 		next, err := os.Readlink(path)
 		if err != nil {
-			return path, nil // it is missing, and not a link
+			return path, nil //nolint:nilerr // it is missing, and not a link
 		}
 		if !filepath.IsAbs(next) {
 			next = filepath.Join(filepath.Dir(path), next)

@@ -105,7 +105,7 @@ func (c *Change) wideMode() (fs.FileMode, error) {
 	}
 	info, err := os.Stat(c.Path)
 	if err != nil || !c.HoldsToken || runtime.GOOS == "windows" {
-		return 0, nil // a new file is for this user only
+		return 0, nil //nolint:nilerr // a new file is for this user only
 	}
 	if mode := info.Mode().Perm(); mode&^privateMode != 0 {
 		return mode, nil
@@ -118,7 +118,7 @@ func (c *Change) wideMode() (fs.FileMode, error) {
 func (c *Change) refuseReadOnly() error {
 	info, err := os.Stat(c.Path)
 	if err != nil || info.Mode().Perm()&0o222 != 0 {
-		return nil // a missing file can be created; all else is found when it is written
+		return nil //nolint:nilerr // a missing file can be created; all else is found when it is written
 	}
 	return &toolbox.Error{
 		Code:    toolbox.FileNotWritten,

@@ -16,7 +16,10 @@ func TestLaunch(t *testing.T) {
 	if err := os.WriteFile(own, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const npx = "npx -y mcp-workbench"
+	const (
+		npx    = "npx -y mcp-workbench"
+		global = "/usr/lib/node_modules/mcp-workbench/node_modules/@mcp-workbench/linux-x64/bin/mcp-workbench"
+	)
 	hash := strings.Repeat("0a", 32)
 	for _, test := range []struct {
 		name, program, system string
@@ -27,8 +30,7 @@ func TestLaunch(t *testing.T) {
 		{"installed", "/opt/mcp-workbench", "linux", nil, "/opt/mcp-workbench", ""},
 		{"in PATH", own, "linux", map[string]string{"mcp-workbench": own}, own, ""},
 		{"another in PATH", "/opt/mcp-workbench", "linux", map[string]string{"mcp-workbench": own}, "/opt/mcp-workbench", ""},
-		{"global npm package", "/usr/lib/node_modules/mcp-workbench/node_modules/@mcp-workbench/linux-x64/bin/mcp-workbench", "linux", nil,
-			"/usr/lib/node_modules/mcp-workbench/node_modules/@mcp-workbench/linux-x64/bin/mcp-workbench", ""},
+		{"global npm package", global, "linux", nil, global, ""},
 		{"npx", "/home/me/.npm/_npx/15b07286cbcc3329/node_modules/@mcp-workbench/linux-x64/bin/mcp-workbench", "linux", nil, npx, "cache"},
 		{"npx on Windows", `C:\Users\me\AppData\Local\npm-cache\_npx\0a\node_modules\@mcp-workbench\win32-x64\bin\mcp-workbench.exe`, "windows", nil, "cmd /c " + npx, "'npx -y mcp-workbench'"},
 		{"pnpm dlx", "/home/me/.cache/pnpm/dlx/0a/node_modules/.pnpm/x/mcp-workbench", "linux", map[string]string{"npx": "/usr/bin/npx", "pnpm": "/usr/bin/pnpm"}, npx, "cache"},
