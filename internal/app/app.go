@@ -84,9 +84,10 @@ type App struct {
 	ledger     *ledger.Ledger
 	desk       *approval.Desk
 	rounds     *policy.Rounds
-	audit      *audit.Log                     // nil: nothing is recorded
-	auditStage *audit.Stage                   // nil without a log
-	withheld   atomic.Value                   // string: why files of the configuration are not used
+	audit      *audit.Log   // nil: nothing is recorded
+	auditStage *audit.Stage // nil without a log
+	withheld   atomic.Value // string: why files of the configuration are not used
+	files      atomic.Pointer[fileState]
 	gate       atomic.Pointer[httpauth.Gate]  // nil unless clients are served over HTTP
 	tokens     atomic.Pointer[httpauth.Store] // of these clients; nil without
 
@@ -100,6 +101,12 @@ type App struct {
 	stopping sync.Once
 	stopErr  error
 	stops    []stopStep // run last to first
+}
+
+// fileState is how the files of the configuration relate to what is in use.
+type fileState struct {
+	loaded  time.Time // when the configuration in use was read
+	problem string    // why the files as they are now are not in use; "": they are
 }
 
 // stopStep undoes one step of New.
@@ -132,6 +139,7 @@ func New(options Options) (*App, error) {
 	}
 	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.config.Store(options.Config)
+	a.files.Store(&fileState{loaded: a.started})
 	a.withheld.Store(options.Withheld)
 	a.prepareStages(&options)
 	host := process.NewHost(process.HostOptions{Log: options.Log, StateDir: options.StateDir})
@@ -262,6 +270,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		})
 		a.withheld.Store(withheld)
 	})
+	a.files.Store(&fileState{loaded: time.Now()})
 	a.keepHistory(cfg)
 	a.audit.Add(audit.Reload(cfg.Path, nil))
 	a.Prefetch()

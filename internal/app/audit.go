@@ -44,7 +44,13 @@ func (a *App) deskOptions(options *Options) approval.Options {
 }
 
 // ReloadFailed records that a changed configuration could not be used.
-func (a *App) ReloadFailed(err error) { a.audit.Add(audit.Reload(a.config.Load().Path, err)) }
+func (a *App) ReloadFailed(err error) {
+	a.files.Store(&fileState{a.files.Load().loaded, a.Mask(err.Error())})
+	a.audit.Add(audit.Reload(a.config.Load().Path, err))
+}
+
+// FilesApplied records that the files are as the configuration in use, whatever was wrong with them before.
+func (a *App) FilesApplied() { a.files.Store(&fileState{loaded: a.files.Load().loaded}) }
 
 // loginEnded returns who is told of the end of logins; nil if nobody is.
 func (a *App) loginEnded() func(oauth.Server, error) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/journal"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
@@ -21,8 +23,9 @@ import (
 // control.Subject.
 type Inspector struct {
 	App     *App
-	Serving string // whom; see control.Workbench
-	Stop    func() // starts to end the program
+	Serving string           // whom; see control.Workbench
+	Stop    func()           // starts to end the program
+	Log     *journal.Journal // the last lines of its own log
 }
 
 // Inspect implements control.Subject.
@@ -35,15 +38,18 @@ func (i Inspector) Inspect() control.Workbench {
 	seen := control.Workbench{
 		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: cfg.Path, Project: cfg.ProjectPath(),
 		Notice: i.App.withheld.Load().(string),
-		Folder: folder, Started: i.App.started, Allocations: allocations(), Servers: []control.Server{},
+		Folder: folder, Started: i.App.started, Clients: i.clients(folder), Allocations: allocations(), Servers: []control.Server{},
 		Activity: i.App.activity(time.Now()), ActivityTime: meter.Window.Seconds(),
 		Waiting: len(i.App.desk.Waiting()),
+	}
+	if state := i.App.files.Load(); state != nil {
+		seen.Loaded, seen.Problem = state.loaded, state.problem
 	}
 	leaders := []int{seen.PID}
 	for _, status := range i.App.fleet.Status() {
 		seen.Servers = append(seen.Servers, control.Server{
 			Toolbox: status.Toolbox, Name: status.Server, State: string(status.State), PID: status.PID,
-			Uptime: seconds(status.Uptime), Calls: status.Calls, Restarts: status.Restarts, Tools: status.Tools,
+			Uptime: seconds(status.Uptime), Remote: status.Remote, Requests: status.Requests, Starts: status.Starts, Restarts: status.Restarts, Failures: status.Failures, Tools: status.Tools,
 			Revision: status.Revision, LastError: status.LastError, Since: status.Since, NextTry: seconds(status.NextTry),
 			Clients: status.Clients, Why: why(status.For),
 		})
@@ -62,12 +68,25 @@ func (i Inspector) Inspect() control.Workbench {
 	return seen
 }
 
+// clients returns the clients. One that started the workbench works in the same folder.
+func (i Inspector) clients(folder string) []control.ConnectedClient {
+	all := []control.ConnectedClient{}
+	for _, client := range i.App.front.Clients() {
+		seen := control.ConnectedClient(client)
+		if i.Serving == "stdio" {
+			seen.Folder = cmp.Or(seen.Folder, folder)
+		}
+		all = append(all, seen)
+	}
+	return all
+}
+
 // activity returns the counters of each server that received requests, in the order of the configuration.
 func (a *App) activity(now time.Time) []meter.Server {
 	all := []meter.Server{}
 	for _, box := range a.fleet.Toolboxes() {
 		for _, server := range box.Servers {
-			if counted := a.meter.Read(box.Name, server.Name(), now); counted.TotalCalls > 0 {
+			if counted := a.meter.Read(box.Name, server.Name(), now); len(counted.Requests) > 0 {
 				all = append(all, counted)
 			}
 		}
@@ -100,11 +119,15 @@ func seconds(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds
 
 // Journal implements control.Subject.
 func (i Inspector) Journal(box, server string, number uint64) ([]control.Line, uint64, <-chan struct{}, error) {
-	found, err := i.server(box, server)
-	if err != nil {
-		return nil, 0, nil, err
+	read := i.Log.Since
+	if box != "" || server != "" {
+		found, err := i.server(box, server)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		read = found.Journal
 	}
-	written, next, more := found.Journal(number)
+	written, next, more := read(number)
 	lines := make([]control.Line, len(written))
 	for n, line := range written {
 		lines[n] = control.Line(line)

@@ -16,8 +16,11 @@ func newPS() *cobra.Command {
 	ps := &cobra.Command{
 		Use:   "ps",
 		Short: "Show the running workbenches and the state of their servers",
-		Long: `Show the running workbenches, the state of their servers, and the requests of the last
-minutes for each server: count, errors, and latency (median and 95th percentile).`,
+		Long: `Show the running workbenches: their clients with name, version and folder, the state of the
+configuration, and their servers with the calls of the last minutes (count, errors, median
+and 95th percentile of the duration) and the failures, with the time of the next try.
+
+CALLS are calls of tools; lists, resources and other requests are in --tools and --json.`,
 		Example: `  mcp-workbench ps
   mcp-workbench ps --tools   the requests by tool
   mcp-workbench ps --json

@@ -23,7 +23,7 @@ var folders = []struct {
 	packages []string
 }{
 	{"docs", []string{""}},
-	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "stored", "linediff", "tty", "webclient"}},
+	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "stored", "linediff", "journal", "tty", "webclient"}},
 	{"internal/mcp", []string{"wire", "protocol", "tracecontext", "hops", "era"}},
 	// Below the configuration, which names the built-in servers and checks conditions.
 	{"internal/servers", []string{"builtin"}},

@@ -46,7 +46,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 	if level == "" && s.Config.LogLevel == "" {
 		level = "info" // the log is a file that disturbs nobody
 	}
-	if s.log, err = NewLogger(level, s.Config, log); err != nil {
+	if err = s.openLog(level, log); err != nil {
 		return err
 	}
 	dir, err := runtimedir.Open(os.Getenv, config.StateDir())

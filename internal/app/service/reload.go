@@ -156,6 +156,9 @@ func (r *reloader) reload(ctx context.Context) {
 		r.current = next
 		r.used.Store(next)
 		r.workbench.ReviewHints()
+		if len(next.Kept) == 0 {
+			r.workbench.FilesApplied()
+		}
 		switch {
 		case !next.IsUsable():
 			r.writeProblems()

@@ -14,6 +14,8 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/journal"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
@@ -36,6 +38,7 @@ type Service struct {
 	options        Options
 	used           *atomic.Pointer[loader.Loaded] // the current one, once Run began
 	log            *slog.Logger
+	journal        *journal.Journal // its last lines
 	stderr         io.Writer
 	folder         string                    // working folder of servers without one; "": the current folder
 	hangUps        chan os.Signal            // requests to reload; see watchHangUps
@@ -47,17 +50,28 @@ type Service struct {
 
 // New loads the configuration. Close must be called.
 func New(options Options) (*Service, error) {
-	s := &Service{options: options, stderr: options.Stderr, used: new(atomic.Pointer[loader.Loaded]), checks: make(chan chan<- struct{})}
+	s := &Service{options: options, stderr: options.Stderr, used: new(atomic.Pointer[loader.Loaded]), journal: new(journal.Journal), checks: make(chan chan<- struct{})}
 	s.hangUps, s.stopSignals = watchHangUps() // first: until then SIGHUP ends the program
 	var err error
 	if s.Loaded, err = options.Loader.Load(nil); err == nil {
-		s.log, err = NewLogger(options.LogLevel, s.Config, s.stderr)
+		err = s.openLog(options.LogLevel, s.stderr)
 	}
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// openLog makes the log. Its last lines are kept for 'logs', those of level info even if they are not written: nobody may
+// keep what a client's server writes to stderr.
+func (s *Service) openLog(level string, out io.Writer) error {
+	log, err := NewLogger(level, s.Config, out)
+	if err != nil {
+		return err
+	}
+	s.log = slog.New(tee{log.Handler(), slog.NewTextHandler(lines{s.journal, secret.NewMasker(s.Config.Secrets)}, &slog.HandlerOptions{ReplaceAttr: withoutTime})})
+	return nil
 }
 
 // Log returns the log of the service.
@@ -80,7 +94,9 @@ func (s *Service) Run(ctx context.Context, kind string, serve func(context.Conte
 	}
 	serving, done := context.WithCancel(ctx)
 	var aside sync.WaitGroup
-	aside.Go(func() { s.answerCommands(serving, app.Inspector{App: workbench, Serving: kind, Stop: done}) })
+	aside.Go(func() {
+		s.answerCommands(serving, app.Inspector{App: workbench, Serving: kind, Stop: done, Log: s.journal})
+	})
 	aside.Go(func() {
 		r := reloader{
 			loader: s.options.Loader, workbench: workbench, current: s.Loaded, used: s.used,

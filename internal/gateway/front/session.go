@@ -25,6 +25,7 @@ import (
 type session struct {
 	identity
 	server   *Server
+	since    time.Time
 	log      *slog.Logger
 	notifier notifier // sends what does not belong to a request
 
@@ -75,7 +76,7 @@ var (
 
 func newSession(server *Server, who identity) *session {
 	return &session{
-		identity: who, server: server, log: server.options.Log,
+		identity: who, server: server, since: time.Now(), log: server.options.Log,
 		memory:    passthrough.NewMemory(server.subscriptions),
 		results:   server.results.Session(),
 		requests:  newRequestTable(),
@@ -130,15 +131,19 @@ func (s *session) isUnmarked(info wire.Payload) bool {
 	return name == protocol.OwnName && s.hops() == ""
 }
 
-// maxClientName bounds the name of a client that is kept, in bytes; the rest is cut off.
+// maxClientName bounds the name and the version of a client that are kept, in bytes; the rest is cut off.
 const maxClientName = 100
+
+// shortText returns a text that a client says of itself, cut and copied: it outlives the message.
+func shortText(said wire.Payload) string {
+	text, _ := said.Text()
+	return strings.Clone(strings.ToValidUTF8(text[:min(len(text), maxClientName)], ""))
+}
 
 // joinFleet makes the client known to the fleet by what it declares.
 func (s *session) joinFleet(capabilities []byte, info wire.Payload) {
-	name, _ := info.Member("name").Text()
-	name = strings.ToValidUTF8(name[:min(len(name), maxClientName)], "")
 	next := fleet.NewClientProfile(fleet.ProfileOptions{
-		Capabilities: capabilities, Name: strings.Clone(name), Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
+		Capabilities: capabilities, Name: shortText(info.Member("name")), Version: shortText(info.Member("version")), Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
 		Foreign: s.foreign, Person: s.person, Caller: s.audience.Caller, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant,
 		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 )
 
 // Window is the time that Recent covers. The oldest part of it ends in steps of slotTime.
@@ -120,7 +122,11 @@ func (m *Meter) row(key key) *row {
 	}
 	name := rowKey{strings.Clone(key.method), strings.Clone(key.tool)}
 	if len(rows) >= maxRows {
-		if name = (rowKey{}); rows[name] != nil {
+		name = rowKey{}
+		if key.method == protocol.MethodToolsCall {
+			name.method = protocol.MethodToolsCall // calls stay calls
+		}
+		if rows[name] != nil {
 			return rows[name]
 		}
 	}
@@ -159,7 +165,7 @@ type Requests struct {
 	Counts
 }
 
-// Server counts all requests to a server, and those of each tool and method.
+// Server counts the calls of all tools of a server, and the requests of each tool and method.
 type Server struct {
 	Toolbox string `json:"toolbox"`
 	Server  string `json:"server"`
@@ -178,8 +184,15 @@ func (m *Meter) Read(toolbox, server string, now time.Time) Server {
 	var durations histogram
 	var requests []*Requests
 	for key, row := range m.servers[serverKey{toolbox, server}] {
-		counts := row.read(m.slotAt(now), &durations)
+		var ofCalls *histogram
+		if key.method == protocol.MethodToolsCall {
+			ofCalls = &durations
+		}
+		counts := row.read(m.slotAt(now), ofCalls)
 		requests = append(requests, &Requests{key.method, key.tool, counts})
+		if ofCalls == nil {
+			continue
+		}
 		all.Calls += counts.Calls
 		all.Errors += counts.Errors
 		all.TotalCalls += counts.TotalCalls
@@ -207,7 +220,7 @@ func (r *Requests) rank() int {
 	return 2
 }
 
-// read sums a row up, and adds its recent durations to others.
+// read sums a row up, and adds its recent durations to others unless that is nil.
 func (r *row) read(current int64, to *histogram) (counts Counts) {
 	for _, n := range r.total {
 		counts.TotalCalls += int(n)
@@ -222,7 +235,9 @@ func (r *row) read(current int64, to *histogram) (counts Counts) {
 			durations.add(&slot.durations)
 		}
 	}
-	to.add(&durations)
+	if to != nil {
+		to.add(&durations)
+	}
 	counts.P50, counts.P95 = durations.quantile(0.5).Seconds(), durations.quantile(0.95).Seconds()
 	return counts
 }

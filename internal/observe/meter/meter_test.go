@@ -24,7 +24,7 @@ func TestResultsAreCounted(t *testing.T) {
 	m.count(key{toolbox: "t", server: "s", method: "resources/read"}, succeeded, begin, time.Millisecond)
 	m.count(key{toolbox: "t", server: "other", method: "resources/read"}, succeeded, begin, time.Hour)
 	got := m.Read("t", "s", begin)
-	if got.Calls != 6 || got.Errors != 2 || got.TotalCalls != 6 || got.TotalErrors != 2 || math.Abs(got.TotalSeconds-.041) > 1e-9 {
+	if got.Calls != 5 || got.Errors != 2 || got.TotalCalls != 5 || got.TotalErrors != 2 || math.Abs(got.TotalSeconds-.04) > 1e-9 {
 		t.Errorf("all: %+v", got.Counts)
 	}
 	if len(got.Requests) != 2 || got.Requests[0].Tool != "a" || got.Requests[0].Calls != 5 || got.Requests[0].Errors != 2 || got.Requests[1].Method != "resources/read" || got.Requests[1].Calls != 1 {
@@ -113,7 +113,7 @@ func TestRowsAreLimited(t *testing.T) {
 	}
 	got := m.Read("t", "s", begin)
 	last := got.Requests[len(got.Requests)-1]
-	if len(got.Requests) != maxRows+1 || last.Method != "" || last.Tool != "" || last.Calls != 2*maxRows || got.Calls != 3*maxRows {
+	if len(got.Requests) != maxRows+1 || last.Method != "tools/call" || last.Tool != "" || last.Calls != 2*maxRows || got.Calls != 3*maxRows {
 		t.Errorf("there are %d rows, %d calls; the last is %+v", len(got.Requests), got.Calls, last)
 	}
 }
@@ -121,13 +121,13 @@ func TestRowsAreLimited(t *testing.T) {
 func TestServersThatLeftAreForgotten(t *testing.T) {
 	m := New(begin)
 	m.count(tool("a"), succeeded, begin, time.Millisecond)
-	m.count(key{toolbox: "t", server: "kept", method: "m"}, succeeded, begin, time.Millisecond)
+	m.count(key{toolbox: "t", server: "kept", method: "tools/call"}, succeeded, begin, time.Millisecond)
 	m.Retain(func(_, server string) bool { return server == "kept" })
 	if left, kept := m.Read("t", "s", begin), m.Read("t", "kept", begin); left.TotalCalls != 0 || kept.TotalCalls != 1 {
 		t.Errorf("left: %+v, kept: %+v", left.Counts, kept.Counts)
 	}
 	m.Retain(func(string, string) bool { return false })
-	m.count(key{toolbox: "t", server: "kept", method: "m"}, succeeded, begin, time.Millisecond)
+	m.count(key{toolbox: "t", server: "kept", method: "tools/call"}, succeeded, begin, time.Millisecond)
 	if back := m.Read("t", "kept", begin); back.TotalCalls != 1 {
 		t.Errorf("back: %+v", back.Counts)
 	}

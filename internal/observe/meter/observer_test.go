@@ -52,7 +52,7 @@ func TestRequestsAreCountedByToolAndMethod(t *testing.T) {
 				}
 				return
 			}
-			if len(got.Requests) != 1 || got.Requests[0].Method != test.want.method || got.Requests[0].Tool != test.want.tool || got.Calls != test.calls || got.Errors != test.errors {
+			if len(got.Requests) != 1 || got.Requests[0].Method != test.want.method || got.Requests[0].Tool != test.want.tool || got.Requests[0].Calls != test.calls || got.Requests[0].Errors != test.errors {
 				t.Errorf("counted %+v", got.Requests)
 			}
 		})

@@ -31,8 +31,8 @@ type ClientProfile struct {
 // ProfileOptions describe a client, and how to reach it. The functions must not block.
 type ProfileOptions struct {
 	Capabilities []byte // as the client declared them; nil: none
-	// Name is what the client calls itself; it may be empty.
-	Name string
+	// Name and Version are what the client says of itself; they may be empty.
+	Name, Version string
 	// Modern says that the client is of the era without sessions. A dual-era server is addressed in the client's era.
 	Modern bool
 	// Folder is the client's working folder. A server without a configured folder runs there, so clients in other folders
@@ -127,6 +127,9 @@ func (p *ClientProfile) Name() string {
 	}
 	return p.options.Name
 }
+
+// Version returns the version that the client says it has.
+func (p *ClientProfile) Version() string { return p.options.Version }
 
 // OnClose has a function called when the client is gone; at once if it is already.
 func (p *ClientProfile) OnClose(gone func()) {

@@ -177,7 +177,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 		KeepDetached: s.config.KeepDetached,
 		StderrLine: func(line string) {
 			line = s.fleet.cleanServerText(line)
-			s.journal.add(line)
+			s.journal.Add(line)
 			s.log.Debug("server printed", "stderr", line)
 		},
 	}

@@ -3,7 +3,6 @@
 package fleet
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -24,8 +23,8 @@ func TestRestart(t *testing.T) {
 	if after.State != Ready || after.PID == pid || after.Restarts != 1 || r.starts(t, "S") != 2 {
 		t.Errorf("after the restart: %+v", after)
 	}
-	if after.Calls != 2 { // the one before, and the one that started it again
-		t.Errorf("%d uses are counted", after.Calls)
+	if after.Requests != 2 { // the one before, and the one that started it again
+		t.Errorf("%d uses are counted", after.Requests)
 	}
 	eventually(t, "the end of the old one", func() bool { return isGone(pid) })
 }
@@ -76,23 +75,5 @@ func TestJournalOfAServer(t *testing.T) {
 	}
 	if all, _, _ := server.Journal(0); len(all) != 2 {
 		t.Errorf("it keeps %v", all)
-	}
-}
-
-func TestJournalIsBounded(t *testing.T) {
-	for _, test := range []struct {
-		length, lines, kept int
-	}{{1, 3 * journalLines, journalLines}, {journalBytes / 4, 10, 4}, {2 * journalBytes, 3, 1}} {
-		var j journal
-		for range test.lines {
-			j.add(strings.Repeat("x", test.length))
-		}
-		kept, next, _ := j.since(0)
-		if len(kept) != test.kept || next != uint64(test.lines) {
-			t.Errorf("of %d lines of %d bytes, %d are kept, the next is %d", test.lines, test.length, len(kept), next)
-		}
-		if rest, _, _ := j.since(next - 1); len(rest) != 1 {
-			t.Errorf("the last line is %v", rest)
-		}
 	}
 }

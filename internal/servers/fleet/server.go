@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/journal"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -28,7 +29,7 @@ type Server struct {
 	// Shared with its variants:
 	startHints *startHints
 	memory     *memory
-	journal    *journal
+	journal    *journal.Journal // its last stderr; the variants share it
 }
 
 // definition is what the configuration says about a server. It never changes.
@@ -118,7 +119,7 @@ func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *
 			log: f.options.Log.With("toolbox", toolbox, "server", server.Name),
 		},
 		lifecycle:  lifecycle{dismissed: make(chan struct{})},
-		startHints: &startHints{}, memory: &memory{}, journal: &journal{},
+		startHints: &startHints{}, memory: &memory{}, journal: &journal.Journal{},
 	}
 	s.identity = sync.OnceValue(s.findIdentity)
 	s.signIn = f.signInTo(toolbox, &server)

@@ -30,9 +30,12 @@ type Status struct {
 	PID             int           // 0 unless it is ready, and for a remote server
 	Uptime          time.Duration // since it was ready
 	Tools           int           // in its last list
-	Restarts        int           // successful starts after the first
-	Calls           int           // requests of any kind
+	Remote          bool          // it has no process here
+	Starts          int           // successful ones
+	Restarts        int           // those after the first
+	Requests        int           // of any kind
 	Revision        string        // of the protocol; "" unless it is ready
+	Failures        int           // in a row
 	LastError       string        // the last of the current failures, or the fault; "" without
 	Since           time.Time     // the first of the current failures
 	NextTry         time.Duration // while it is backing off
@@ -112,14 +115,14 @@ func (s *Server) Status() Status {
 	defer s.mu.Unlock()
 	status := Status{
 		Toolbox: s.toolbox, Server: s.Name(), State: s.state(),
-		Restarts: max(s.starts-1, 0), Calls: s.calls, Steps: s.progress.snapshot(),
+		Remote: s.config.URL != "", Starts: s.starts, Restarts: max(s.starts-1, 0), Requests: s.calls, Steps: s.progress.snapshot(),
 		Clients: clients, For: common,
 	}
 	if s.offered != nil {
 		status.Tools = len(s.offered.Tools)
 	}
 	if s.failure != nil {
-		status.LastError, status.Since = s.failure.err.Error(), s.failure.since
+		status.LastError, status.Since, status.Failures = s.failure.err.Error(), s.failure.since, s.failures
 		status.NextTry = max(time.Until(s.failure.until), 0)
 	}
 	if needed := s.lacksLogin(); needed != nil {
@@ -130,7 +133,7 @@ func (s *Server) Status() Status {
 	}
 	if s.running != nil {
 		status.PID, status.Uptime = s.running.pid(), time.Since(s.running.ready)
-		status.Calls += s.running.uses()
+		status.Requests += s.running.uses()
 		status.Revision = string(s.running.session.Revision())
 		status.Software = s.software(s.running.session)
 	}

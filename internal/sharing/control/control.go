@@ -17,15 +17,18 @@ const Shared = "shared"
 
 // Workbench is the state of a running workbench and its servers.
 type Workbench struct {
-	PID     int       `json:"pid"`
-	Version string    `json:"version"`
-	Serving string    `json:"serving"`           // whom: "stdio", "http", Shared
-	Config  string    `json:"config"`            // path of the file; "" for the built-in default
-	Project string    `json:"project,omitempty"` // path of the project's file on top of it, if any
-	Folder  string    `json:"folder"`            // it works in; "" for one that is shared, which belongs to no folder
-	Notice  string    `json:"notice,omitempty"`  // why files are not used
-	Started time.Time `json:"started"`
-	Memory  int64     `json:"memoryBytes,omitempty"` // of the program itself; 0 if unknown
+	PID     int               `json:"pid"`
+	Version string            `json:"version"`
+	Serving string            `json:"serving"`           // whom: "stdio", "http", Shared
+	Config  string            `json:"config"`            // path of the file; "" for the built-in default
+	Project string            `json:"project,omitempty"` // path of the project's file on top of it, if any
+	Folder  string            `json:"folder"`            // it works in; "" for one that is shared, which belongs to no folder
+	Notice  string            `json:"notice,omitempty"`  // why files are not used
+	Started time.Time         `json:"started"`
+	Loaded  time.Time         `json:"loaded,omitzero"`   // when the configuration in use was read
+	Problem string            `json:"problem,omitempty"` // why the files as they are now are not in use
+	Clients []ConnectedClient `json:"clients"`
+	Memory  int64             `json:"memoryBytes,omitempty"` // of the program itself; 0 if unknown
 	// Allocations counts all allocations since the start, for benchmarks.
 	Allocations uint64   `json:"allocations"`
 	Servers     []Server `json:"servers"`
@@ -43,8 +46,11 @@ type Server struct {
 	PID       int       `json:"pid,omitempty"`
 	Memory    int64     `json:"memoryBytes,omitempty"` // of all its processes; 0 if unknown
 	Uptime    float64   `json:"uptimeSeconds,omitempty"`
-	Calls     int       `json:"calls"`
+	Remote    bool      `json:"remote,omitempty"` // it has no process here, and no stderr
+	Requests  int       `json:"requests"`         // of any kind; the calls are in Activity
+	Starts    int       `json:"starts"`
 	Restarts  int       `json:"restarts"`
+	Failures  int       `json:"failures,omitempty"` // in a row
 	Tools     int       `json:"tools"`
 	Revision  string    `json:"revision,omitempty"`
 	LastError string    `json:"last_error,omitempty"`
@@ -52,6 +58,15 @@ type Server struct {
 	NextTry   float64   `json:"next_try_seconds,omitempty"`
 	Clients   int       `json:"clients"`      // connected to it
 	Why       Why       `json:"why,omitzero"` // why it is a separate copy
+}
+
+// ConnectedClient is a client of a workbench.
+type ConnectedClient struct {
+	Name    string    `json:"name"` // as it calls itself; may be empty
+	Version string    `json:"version,omitempty"`
+	Folder  string    `json:"folder,omitempty"` // it works in; "" if that is not known
+	Person  string    `json:"token,omitempty"`  // the name of its token, over HTTP
+	Since   time.Time `json:"since"`
 }
 
 // Why lists what the clients of a server have in common, the reason why others get another copy.
@@ -78,7 +93,7 @@ type Line struct {
 // Subject is the workbench that a socket controls.
 type Subject interface {
 	Inspect() Workbench
-	// Journal returns the lines of a server from a number on, the number of the next line, and a channel that is closed
+	// Journal returns the lines of a server, or with two empty names those of the workbench itself, from a number on, the number of the next line, and a channel that is closed
 	// once that line exists.
 	Journal(toolbox, server string, number uint64) (lines []Line, next uint64, more <-chan struct{}, err error)
 	// Restart stops a server and starts it again.

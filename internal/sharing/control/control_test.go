@@ -50,7 +50,7 @@ func (s *subject) History(after uint64) ([]history.Record, uint64, <-chan struct
 }
 
 func (s *subject) Inspect() Workbench {
-	return Workbench{PID: os.Getpid(), Version: "1", Waiting: len(s.Questions()), Servers: []Server{{Toolbox: "dev box", Name: "s/1", State: "ready", Calls: 3}}}
+	return Workbench{PID: os.Getpid(), Version: "1", Waiting: len(s.Questions()), Servers: []Server{{Toolbox: "dev box", Name: "s/1", State: "ready", Requests: 3}}}
 }
 
 func (s *subject) Journal(box, server string, number uint64) ([]Line, uint64, <-chan struct{}, error) {
@@ -158,7 +158,7 @@ func serve(t *testing.T) (*subject, *Client, runtimedir.Dir) {
 
 func TestStatusAndRestart(t *testing.T) {
 	s, client, _ := serve(t)
-	if got := client.Status; got.PID != os.Getpid() || len(got.Servers) != 1 || got.Servers[0].Calls != 3 {
+	if got := client.Status; got.PID != os.Getpid() || len(got.Servers) != 1 || got.Servers[0].Requests != 3 {
 		t.Errorf("the status is %+v", got)
 	}
 	server := client.Status.Servers[0]

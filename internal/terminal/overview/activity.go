@@ -36,7 +36,7 @@ func subject(requests meter.Requests) string {
 	case requests.Tool != "":
 		return "/" + requests.Tool
 	case requests.Method == protocol.MethodToolsCall:
-		return ": unlisted tools"
+		return ": other tools"
 	}
 	return ": " + cmp.Or(requests.Method, "other requests")
 }

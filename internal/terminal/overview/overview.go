@@ -2,8 +2,10 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -25,6 +27,8 @@ func Show(screen *tty.Screen, seen []control.Workbench, tools bool) {
 		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(tty.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", tty.CleanLine(workbench.Version), workbench.PID)),
 			screen.Paint(tty.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
 		fmt.Fprintf(screen, "%s\n", screen.Paint(tty.Faint, tty.CleanLine(workbench.Describe())))
+		showFiles(screen, workbench)
+		showClients(screen, workbench)
 		if workbench.Waiting > 0 {
 			fmt.Fprintf(screen, "%s %s for approval: mcp-workbench approve\n", screen.Paint(tty.Caution, "!"), toolbox.Count(workbench.Waiting, "call waits", "calls wait"))
 		}
@@ -38,6 +42,42 @@ func Show(screen *tty.Screen, seen []control.Workbench, tools bool) {
 		if tools {
 			showTools(screen, workbench)
 		}
+	}
+}
+
+// showFiles writes whether the files of the configuration are in use as they are.
+func showFiles(screen *tty.Screen, workbench control.Workbench) {
+	switch {
+	case workbench.Problem != "":
+		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Bad, "✗"),
+			screen.WrapClauses("The configuration has mistakes and was not reloaded; what was read "+ago(workbench.Loaded)+" stays in use: "+tty.CleanLine(workbench.Problem), 2))
+	case workbench.Config != "" && !workbench.Loaded.IsZero():
+		fmt.Fprintln(screen, screen.Paint(tty.Faint, "configuration read "+ago(workbench.Loaded)))
+	}
+}
+
+func ago(at time.Time) string { return since(max(time.Since(at), time.Second)) + " ago" }
+
+// shownClients is the number of clients that are listed; others are counted.
+const shownClients = 8
+
+func showClients(screen *tty.Screen, workbench control.Workbench) {
+	if len(workbench.Clients) == 0 {
+		fmt.Fprintln(screen, screen.Paint(tty.Faint, "no client is connected"))
+	}
+	for i, client := range workbench.Clients {
+		if i == shownClients {
+			fmt.Fprintln(screen, screen.Paint(tty.Faint, fmt.Sprintf("and %d more clients", len(workbench.Clients)-i)))
+			break
+		}
+		text := strings.TrimSpace(cmp.Or(client.Name, "unnamed") + " " + client.Version)
+		if client.Person != "" {
+			text += ", token " + client.Person
+		}
+		if client.Folder != "" && client.Folder != workbench.Folder {
+			text += ", in " + client.Folder
+		}
+		fmt.Fprintf(screen, "client %s\n", tty.CleanLine(text+", for "+since(max(time.Since(client.Since), time.Second))))
 	}
 }
 
@@ -92,10 +132,6 @@ func row(server control.Server, counts meter.Counts, isFirst bool) []tty.Cell {
 	default:
 		state.Style = tty.Faint
 	}
-	starts := server.Restarts
-	if server.Uptime > 0 || server.Restarts > 0 {
-		starts++
-	}
 	cells := []tty.Cell{
 		{Text: server.Ref(), Style: tty.Name},
 		state,
@@ -111,15 +147,26 @@ func row(server control.Server, counts meter.Counts, isFirst bool) []tty.Cell {
 	default:
 		cells = append(cells, activityCells(counts)...)
 	}
-	return append(cells, tty.Cell{Text: fmt.Sprint(starts)})
+	return append(cells, tty.Cell{Text: fmt.Sprint(server.Starts)})
 }
 
-// troubleOf returns the last error of a server, and the time of the next attempt.
+// troubleOf returns how often a server failed, the time of the next attempt, and the last error.
 func troubleOf(server control.Server) string {
-	if server.NextTry > 0 {
-		return fmt.Sprintf("next try in %s: %s", since(time.Duration(server.NextTry*float64(time.Second))), server.LastError)
+	var parts []string
+	switch server.Failures {
+	case 0:
+	case 1:
+		parts = append(parts, "failed once")
+	default:
+		parts = append(parts, fmt.Sprintf("failed %d times", server.Failures))
 	}
-	return server.LastError
+	if server.NextTry > 0 {
+		parts = append(parts, "next try in "+since(max(time.Duration(server.NextTry*float64(time.Second)), time.Second)))
+	}
+	if len(parts) == 0 {
+		return server.LastError
+	}
+	return strings.Join(parts, ", ") + ": " + server.LastError
 }
 
 func number(n int) string {

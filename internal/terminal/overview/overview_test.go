@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mattn/go-runewidth"
 
@@ -16,8 +17,8 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 	trouble := "the server exited with code 3, after it had complained about the lack of a folder that it needs"
 	seen := []control.Workbench{{
 		Servers: []control.Server{
-			{Toolbox: "starter", Name: "files", State: "ready", PID: 1234567, Memory: 123e6, Uptime: 250},
-			{Toolbox: "starter", Name: "notes", State: "backing off", LastError: trouble, NextTry: 5},
+			{Toolbox: "starter", Name: "files", State: "ready", PID: 1234567, Memory: 123e6, Uptime: 250, Starts: 1},
+			{Toolbox: "starter", Name: "notes", State: "backing off", LastError: trouble, NextTry: 5, Failures: 3},
 		},
 		Activity: []meter.Server{{Toolbox: "starter", Server: "files", Counts: meter.Counts{Calls: 12, Errors: 1, P50: 0.0012, P95: 0.25, TotalCalls: 40}}},
 	}}
@@ -25,8 +26,8 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 		columns string
 		want    []string
 	}{
-		{"", []string{"files  ready        1234567  123 MB  4m10s  1.2ms  250ms  12     1       1", "0              0       next try in 5s: " + trouble}},
-		{"80", []string{"1.2ms  250ms  12     1\n", "✗  starter/notes: next try in 5s: the server exited", "folder that it needs\n"}},
+		{"", []string{"files  ready        1234567  123 MB  4m10s  1.2ms  250ms  12     1       1", "0              0       failed 3 times, next try in 5s: " + trouble}},
+		{"80", []string{"1.2ms  250ms  12     1\n", "✗  starter/notes: failed 3 times, next try in 5s: the", "folder that it needs\n"}},
 	} {
 		var page bytes.Buffer
 		Show(tty.New(&page, nil, func(string) string { return test.columns }), seen, false)
@@ -57,6 +58,36 @@ func TestLatency(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "-", 0.00005: "0.1ms", 0.0094: "9.4ms", 0.12: "120ms", 1.25: "1.2s", 42: "42s", 90: "1m30s"} {
 		if got := latency(seconds); got != want {
 			t.Errorf("%v s are %s, want %s", seconds, got, want)
+		}
+	}
+}
+
+func TestClientsAndConfiguration(t *testing.T) {
+	now := time.Now()
+	for _, test := range []struct {
+		name       string
+		workbench  control.Workbench
+		want       []string
+		dontAppear string
+	}{
+		{"a client elsewhere", control.Workbench{Folder: "/here", Clients: []control.ConnectedClient{{Name: "Claude Code", Version: "2.1", Folder: "/there", Since: now.Add(-time.Minute)}}},
+			[]string{"client Claude Code 2.1, in /there, for 1m00s\n"}, "no client"},
+		{"the folder is said once", control.Workbench{Folder: "/here", Clients: []control.ConnectedClient{{Folder: "/here", Since: now}}}, []string{"client unnamed, for 1s\n"}, "in /here, for"},
+		{"a token", control.Workbench{Clients: []control.ConnectedClient{{Name: "c", Person: "laptop", Since: now}}}, []string{"client c, token laptop, for 1s\n"}, ""},
+		{"many", control.Workbench{Clients: make([]control.ConnectedClient, 20)}, []string{"and 12 more clients\n"}, ""},
+		{"as the file", control.Workbench{Config: "/c.json", Loaded: now.Add(-90 * time.Second)}, []string{"configuration read 1m30s ago\n", "no client is connected"}, "✗"},
+		{"with mistakes", control.Workbench{Config: "/c.json", Loaded: now.Add(-90 * time.Second), Problem: "/c.json:3:4: no"},
+			[]string{"✗ The configuration has mistakes and was not reloaded; what was read 1m30s ago stays in use: /c.json:3:4: no\n"}, "configuration read"},
+	} {
+		var page bytes.Buffer
+		Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{test.workbench}, false)
+		for _, want := range test.want {
+			if !strings.Contains(page.String(), want) {
+				t.Errorf("%s: there is no %q in\n%s", test.name, want, page.String())
+			}
+		}
+		if test.dontAppear != "" && strings.Contains(page.String(), test.dontAppear) {
+			t.Errorf("%s: %q is in\n%s", test.name, test.dontAppear, page.String())
 		}
 	}
 }
