@@ -85,7 +85,11 @@ func showPlan(screen *tty.Screen, plan *importer.Plan) {
 		fmt.Fprintln(screen)
 	}
 	for _, note := range plan.Notes {
-		fmt.Fprintln(screen, screen.WrapClauses("Note: "+tty.CleanLine(note), 6))
+		wrap := screen.Wrap
+		if strings.Contains(note, "mcp-workbench ") {
+			wrap = screen.WrapClauses // a command in it can be copied
+		}
+		fmt.Fprintln(screen, wrap("Note: "+tty.CleanLine(note), 6))
 	}
 }
 
