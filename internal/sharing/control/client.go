@@ -202,6 +202,9 @@ func (c *Client) do(request *http.Request) (io.ReadCloser, error) {
 		return response.Body, nil
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusNotFound {
+		return nil, errors.New("it is of another version of mcp-workbench, and does not know this request: use the command of that version, or end its process")
+	}
 	var refused refusal
 	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(&refused); err != nil || refused.Error == "" {
 		return nil, fmt.Errorf("it answered with %s", response.Status)

@@ -242,7 +242,7 @@ func TestAnotherWorkbenchIsNotJoined(t *testing.T) {
 	}
 	defer raw.Close()
 	fmt.Fprintln(raw, `{"mcp-workbench":99}`)
-	if answer, _ := bufio.NewReader(raw).ReadString('\n'); !strings.Contains(answer, `"refused":"it speaks version 99 of the protocol"`) {
+	if answer, _ := bufio.NewReader(raw).ReadString('\n'); !strings.Contains(answer, `"refused":"it speaks version 99 of the protocol`) {
 		t.Errorf("another version gets %s", answer)
 	}
 }
