@@ -43,10 +43,10 @@ a README or another client's file: as an argument, from a file (@FILE) or from s
 Secrets in plain text are moved to workbench.env, which only you can read. A remote server
 is asked, for 3 seconds at most, whether it needs a login.`,
 		Example: `  mcp-workbench add github -- npx -y @modelcontextprotocol/server-github
-  mcp-workbench add https://mcp.example.com/mcp --header 'Authorization=Bearer TOKEN'
+  mcp-workbench add https://example.com/mcp --header 'X-Api-Key: KEY'
   mcp-workbench add @modelcontextprotocol/server-memory      an npm package
   mcp-workbench add pypi:mcp-server-git --toolbox dev        a Python package
-  mcp-workbench add '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'
+  mcp-workbench add '{"time": {"command": "uvx", "args": ["mcp-server-time"]}}'
   mcp-workbench add @snippet.json --dry-run`,
 		Args: checkAddArguments,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

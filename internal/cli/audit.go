@@ -98,7 +98,7 @@ func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
 		}{settings.On, settings.Required, options.Folder, state, public, problem})
 	}
 	out := tty.Cleaned(cmd.OutOrStdout())
-	mode := "off; to record, set \"audit\": true in your configuration file"
+	mode := "off; turned on by \"audit\": true in a file"
 	switch {
 	case settings.Required:
 		mode = "on, required: calls that cannot be recorded are refused"
@@ -158,7 +158,7 @@ another state folder of yours may write to the same folder, or the key was repla
 The exit status is 0 if nothing is wrong and every key is known, and 1 otherwise.`,
 		Example: `  mcp-workbench audit verify
   mcp-workbench audit verify --head 3f9a… --public-key 81c2…
-  mcp-workbench audit verify --public-key 81c2… --public-key other-machine.pub ~/audit
+  mcp-workbench audit verify --public-key 81c2… --public-key other.pub ~/audit
   mcp-workbench audit verify backup/audit-000001.jsonl`,
 		Args: atMostOnePath("audit verify"),
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, g, args) },

@@ -56,7 +56,7 @@ most. Tokens are never shown.
   automatic              'oauth.grant' gets tokens without a person
   off                    "oauth": false`,
 		Example: `  mcp-workbench auth status
-  mcp-workbench auth status --json | jq '.servers[] | select(.state == "login needed")'`,
+  mcp-workbench auth status --json | jq -r '.servers[] | .state'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runAuthStatus(cmd, g, asJSON) },
 	}

@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
@@ -77,14 +81,70 @@ func addCommands(root *cobra.Command, g *globals) {
 	}})
 	root.AddCommand(newDaemon(g)) // hidden
 	root.SetUsageFunc(usage)
-	helpOfOne := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if cmd == root {
 			programHelp(cmd.OutOrStdout(), root, groups)
 			return
 		}
-		helpOfOne(cmd, args)
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflow(cmp.Or(cmd.Long, cmd.Short), helpWidthOf()), cmd.UsageString())
 	})
+}
+
+// helpWidthOf returns the number of columns for the help: fewer on a narrow terminal.
+func helpWidthOf() int {
+	if width, _ := tty.New(os.Stdout, nil, os.Getenv).Size(); width > 0 {
+		return min(width, helpWidth)
+	}
+	return helpWidth
+}
+
+var columns = regexp.MustCompile(`^ *\S.*?\S {2,}`)
+
+// wrapColumns breaks the explanation in an indented line, which stands behind spaces. A command, which can be copied, stays whole.
+func wrapColumns(line string, width int) []string {
+	first := columns.FindString(line)
+	if first == "" || len(line) <= width || len(first) > width/2 && !strings.HasPrefix(line, "  mcp-workbench ") {
+		return []string{line}
+	}
+	margin := len(first)
+	if margin > width/2 {
+		margin = len("      ")
+		return append([]string{strings.TrimRight(first, " ")}, hang(line[len(first):], margin, width)...)
+	}
+	lines := hang(line[margin:], margin, width)
+	lines[0] = first + strings.TrimLeft(lines[0], " ")
+	return lines
+}
+
+// hang breaks a text into lines that begin at a column.
+func hang(text string, column, width int) []string {
+	lines := tty.Wrap(text, width-column)
+	for i := range lines {
+		lines[i] = strings.Repeat(" ", column) + lines[i]
+	}
+	return lines
+}
+
+// reflow breaks the paragraphs of a text into lines that fit. Indented lines are commands and lists.
+func reflow(text string, width int) string {
+	var lines []string
+	paragraph := ""
+	flush := func() {
+		if paragraph != "" {
+			lines = append(lines, tty.Wrap(paragraph, width)...)
+		}
+		paragraph = ""
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" || strings.HasPrefix(line, " ") {
+			flush()
+			lines = append(lines, wrapColumns(line, width)...)
+			continue
+		}
+		paragraph += " " + line
+	}
+	flush()
+	return strings.Join(lines, "\n")
 }
 
 // helpWidth is the number of columns that all help fits into.
@@ -92,7 +152,8 @@ const helpWidth = 80
 
 // programHelp writes the help of the program, which fits a screen.
 func programHelp(out io.Writer, root *cobra.Command, groups []helpGroup) {
-	fmt.Fprintf(out, "%s\n\nUsage: %s [FLAGS], or %s COMMAND\n", root.Long, root.Name(), root.Name())
+	room := helpWidthOf()
+	fmt.Fprintf(out, "%s\n\nUsage: %s [FLAGS], or %s COMMAND\n", reflow(root.Long, room), root.Name(), root.Name())
 	width := 0
 	for _, group := range groups {
 		for _, line := range group.lines {
@@ -106,10 +167,12 @@ func programHelp(out io.Writer, root *cobra.Command, groups []helpGroup) {
 			if what == "" {
 				what = line.commands[0].Short
 			}
-			fmt.Fprintf(out, "  %-*s  %s\n", width, line.names(), what)
+			margin := width + len("    ")
+			text := strings.Join(tty.Wrap(what, room-margin), "\n"+strings.Repeat(" ", margin))
+			fmt.Fprintf(out, "  %-*s  %s\n", width, line.names(), text)
 		}
 	}
-	fmt.Fprintf(out, "\nFlags:\n%s\nFlags and examples of a command: %s help COMMAND\n", root.Flags().FlagUsagesWrapped(helpWidth), root.Name())
+	fmt.Fprintf(out, "\nFlags:\n%s\nFlags and examples of a command: %s help COMMAND\n", root.Flags().FlagUsagesWrapped(room), root.Name())
 }
 
 // usage writes how a command is used. It uses no template: templates may call any method of any type,
@@ -121,30 +184,30 @@ func usage(cmd *cobra.Command) error {
 		fmt.Fprintf(out, "  %s\n", cmd.UseLine())
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(out, "  %s [command]\n", cmd.CommandPath())
+		fmt.Fprintf(out, "  %s COMMAND\n", cmd.CommandPath())
 	}
 	if len(cmd.Aliases) > 0 {
 		fmt.Fprintf(out, "\nAliases:\n  %s\n", cmd.NameAndAliases())
 	}
 	if cmd.HasExample() {
-		fmt.Fprintf(out, "\nExamples:\n%s\n", cmd.Example)
+		fmt.Fprintf(out, "\nExamples:\n%s\n", reflow(cmd.Example, helpWidthOf()))
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintln(out, "\nAvailable Commands:")
+		fmt.Fprintln(out, "\nCommands:")
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(out, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+				fmt.Fprintln(out, reflow(fmt.Sprintf("  %-*s  %s", sub.NamePadding(), sub.Name(), sub.Short), helpWidthOf()))
 			}
 		}
 	}
 	if cmd.HasAvailableLocalFlags() {
-		fmt.Fprintf(out, "\nFlags:\n%s", cmd.LocalFlags().FlagUsagesWrapped(helpWidth))
+		fmt.Fprintf(out, "\nFlags:\n%s", cmd.LocalFlags().FlagUsagesWrapped(helpWidthOf()))
 	}
 	if cmd.HasAvailableInheritedFlags() {
-		fmt.Fprintf(out, "\nGlobal Flags:\n%s", cmd.InheritedFlags().FlagUsagesWrapped(helpWidth))
+		fmt.Fprintf(out, "\nGlobal Flags:\n%s", cmd.InheritedFlags().FlagUsagesWrapped(helpWidthOf()))
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(out, "\nUse \"%s [command] --help\" for more information about a command.\n", cmd.CommandPath())
+		fmt.Fprintf(out, "\nMore about a command: %s COMMAND --help\n", cmd.CommandPath())
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ With --json, the result is one JSON object and nothing is asked: add --yes to wr
 or --dry-run to only see it.`,
 		Example: `  mcp-workbench init
   mcp-workbench init --yes
-  mcp-workbench init --from cursor --from ./.mcp.json --output team.json --dry-run
+  mcp-workbench init --from cursor --from .mcp.json --output team.json
   mcp-workbench init --json --dry-run | jq '.toolboxes[].servers[].name'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -67,7 +67,8 @@ type listedServer struct {
 	Command []string `json:"command,omitempty"` // with its arguments
 	URL     string   `json:"url,omitempty"`
 	Builtin string   `json:"builtin,omitempty"`
-	Tools   []string `json:"tools"`           // null if they are not in the cache
+	Known   bool     `json:"toolsKnown"` // they are in the cache
+	Tools   []string `json:"tools"`
 	Fault   string   `json:"fault,omitempty"` // the mistake in its definition
 }
 
@@ -152,7 +153,7 @@ func (l *listing) add(file string, outline *config.Preview, mask func(string) st
 }
 
 func listServer(server config.PreviewServer, mask func(string) string) *listedServer {
-	one := &listedServer{Name: server.Name, Enabled: !server.Disabled, Builtin: server.Builtin}
+	one := &listedServer{Name: server.Name, Enabled: !server.Disabled, Builtin: server.Builtin, Tools: []string{}}
 	switch {
 	case server.Builtin != "":
 		one.Kind = "builtin"
@@ -177,7 +178,7 @@ func (l *listing) addCached(known []app.KnownServer) {
 			if server.Toolbox != row.box || server.Server != row.server.Name {
 				continue
 			}
-			row.server.Tools = []string{}
+			row.server.Known = true
 			for _, tool := range server.Tools {
 				row.server.Tools = append(row.server.Tools, tool.Name)
 			}
@@ -265,7 +266,7 @@ func (s *listedServer) row() []tty.Cell {
 		state = tty.Cell{Text: "faulty", Style: tty.Bad}
 	}
 	tools := "?"
-	if s.Tools != nil {
+	if s.Known {
 		tools = fmt.Sprint(len(s.Tools))
 	}
 	return []tty.Cell{

@@ -127,11 +127,11 @@ verdict are shown with what decided, and the exit status is 1 if there are any. 
 called. FILE is JSON, and may have comments:
 
   {"cases": [{
-    "caller": "stdio",                      // or shared, terminal, http, token:NAME
-    "history": [{"tool": "dev/chat/post"}], // earlier calls, for limits
+    "caller": "stdio",  // shared, terminal, http, token:NAME
+    "history": [{"tool": "dev/chat/post"}],  // for limits
     "tool": "dev/chat/post",
     "arguments": {"text": "hello"},
-    "verdict": "allow"                      // or ask, deny
+    "verdict": "allow"  // or ask, deny
   }]}
 
 Only tool and verdict are required. Definitions come from the cache: only servers that were

@@ -48,7 +48,7 @@ is given. Secrets of the configuration, members whose name says that they are se
 well-known kinds of tokens are replaced by ` + secret.Mask + `. Other data stays: read the file before you
 share it.`,
 		Example: `  mcp-workbench record session.jsonl dev/github
-  mcp-workbench record session.jsonl -- npx -y @modelcontextprotocol/server-everything
+  mcp-workbench record session.jsonl -- npx -y @acme/mcp-server
   mcp-workbench replay session.jsonl`,
 		ValidArgsFunction: completion.Recording(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {

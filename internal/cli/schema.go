@@ -12,7 +12,7 @@ func newSchema() *cobra.Command {
 		Short: "Print the JSON Schema of the configuration file",
 		Long:  "Print the JSON Schema of the configuration file, for editors that complete and check it.",
 		Example: `  mcp-workbench schema > workbench.schema.json
-  # and in workbench-config.json:  "$schema": "./workbench.schema.json"`,
+  # in a configuration: "$schema": "./workbench.schema.json"`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(config.Schema())

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tokencost"
@@ -50,7 +49,7 @@ func runTokens(cmd *cobra.Command, g globals, name string, asJSON bool) error {
 	if asJSON {
 		return writeJSON(cmd, bill.Document())
 	}
-	bill.Print(tty.Cleaned(cmd.OutOrStdout()))
+	bill.Print(screenOf(cmd))
 	return nil
 }
 

@@ -71,7 +71,7 @@ func thisBuild() build {
 }
 
 func (b build) print(cmd *cobra.Command) {
-	out := cmd.OutOrStdout()
+	out := screenOf(cmd)
 	commit := cmp.Or(b.Commit, "unknown")
 	if b.Modified {
 		commit += ", modified"
@@ -80,6 +80,6 @@ func (b build) print(cmd *cobra.Command) {
 	for _, line := range [][2]string{
 		{"commit", commit}, {"date", cmp.Or(b.Date, "unknown")}, {"go", b.Go}, {"platform", b.Platform}, {"MCP", strings.Join(b.Revisions, ", ")},
 	} {
-		fmt.Fprintf(out, "%-9s %s\n", line[0]+":", line[1])
+		fmt.Fprintf(out, "%-9s %s\n", line[0]+":", out.Wrap(line[1], 10))
 	}
 }

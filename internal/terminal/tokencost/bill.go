@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -104,9 +105,10 @@ func (b *Bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned 
 }
 
 // Print writes the bill.
-func (b *Bill) Print(out io.Writer) {
-	fmt.Fprint(out, "Estimated tokens: by a rule of thumb, not by a model's own tokenizer. The line of a toolbox is what\n"+
-		"opening it costs: its tools, the instructions of its servers, and the rest of the answer.\n\n")
+func (b *Bill) Print(screen *tty.Screen) {
+	out := tty.Cleaned(screen)
+	fmt.Fprintln(out, screen.Wrap("Estimated tokens: by a rule of thumb, not by a model's own tokenizer. The line of a toolbox is what "+
+		"opening it costs: its tools, the instructions of its servers, and the rest of the answer.", 0)+"\n")
 	fmt.Fprintf(out, "%9s %9s\n", "in full", "in brief")
 	for _, l := range b.lines {
 		name := strings.Repeat("  ", l.depth) + l.name
@@ -119,7 +121,9 @@ func (b *Bill) Print(out io.Writer) {
 			fmt.Fprintf(out, "%9s %9s  %s (%s)\n", thousands(l.full), thousands(l.brief), name, toolbox.Count(l.tools, "tool", "tools"))
 		}
 	}
-	b.printSums(out)
+	var sums strings.Builder
+	b.printSums(&sums)
+	fmt.Fprint(out, screen.Wrap(sums.String(), 0))
 }
 
 // start returns the tokens that a client pays at the start: our tools, the instructions and pinned tools.
