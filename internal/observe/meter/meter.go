@@ -151,8 +151,8 @@ func (m *Meter) Retain(keep func(toolbox, server string) bool) {
 type Counts struct {
 	Calls        int     `json:"calls"`
 	Errors       int     `json:"errors"`
-	P50          float64 `json:"p50_seconds"`
-	P95          float64 `json:"p95_seconds"`
+	P50          float64 `json:"p50Seconds"`
+	P95          float64 `json:"p95Seconds"`
 	TotalCalls   int     `json:"totalCalls"`
 	TotalErrors  int     `json:"totalErrors"`
 	TotalSeconds float64 `json:"totalSeconds"` // that all requests took together
