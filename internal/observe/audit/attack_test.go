@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // verifyWith verifies a log with the keys of several folders.
@@ -318,5 +320,61 @@ func TestDamagedEnd(t *testing.T) {
 				r.write(1)
 			}
 		})
+	}
+}
+
+// Who removes a file, and adds a line which says that a workbench did, is found out, also if a workbench seals that line later.
+func TestForgedRemovalIsFound(t *testing.T) {
+	r := newRig(t)
+	r.options.maxFile = 700
+	r.write(10)
+	r.good()
+	files, lines := r.read()
+	gone := strings.TrimSuffix(lines[0][len(lines[0])-1], "\n")
+	known, _ := parseLine([]byte(gone))
+	end := files[len(files)-1]
+	last := lines[len(files)-1]
+	before := strings.TrimSuffix(last[len(last)-1], "\n")
+	prior, _ := parseLine([]byte(before))
+	c := composer{head: head{prior.Seq, sha256.Sum256([]byte(before))}, writer: prior.Writer}
+	sum := sha256.Sum256([]byte(gone))
+	c.add(time.Now(), newFields(eventLog, "removed").text("file", fileName(1)).number("through", int64(known.Seq)).hexadecimal("head", sum[:]))
+	r.remove(files[0])
+	r.replace(end, strings.Join(last, "")+string(c.text))
+	isFound := func() bool {
+		return slices.ContainsFunc(r.verify("").Findings, func(f Finding) bool { return strings.Contains(f.Reason, "does not say") })
+	}
+	if !isFound() {
+		t.Error("nothing was found")
+	}
+	if r.write(1); !isFound() {
+		t.Error("nothing was found once the line was sealed")
+	}
+}
+
+// What a running workbench removes is sealed at once, so that it can be told from what others removed.
+func TestRemovalIsSealedAtOnce(t *testing.T) {
+	r := newRig(t)
+	r.options.maxFile, r.options.Keep = 700, time.Hour
+	r.write(10)
+	l := Open(r.options)
+	defer r.close(l)
+	add := func() {
+		if err := l.addDurably(context.Background(), newFields(eventReload, "ok")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add()
+	files, _ := r.read()
+	long := time.Now().Add(-2 * time.Hour)
+	if err := os.Chtimes(files[0], long, long); err != nil {
+		t.Fatal(err)
+	}
+	add()
+	if left, _ := r.read(); left[0] == files[0] {
+		t.Fatal("an old file is kept")
+	}
+	if report := r.verify(""); len(report.Findings) > 0 {
+		t.Errorf("found %v", report.Findings)
 	}
 }

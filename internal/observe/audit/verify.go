@@ -87,7 +87,7 @@ func Verify(path string, options VerifyOptions) (*Report, error) {
 		return nil, err
 	}
 	v := &verifier{
-		options: options, open: make(map[string]bool), keys: make(map[string]bool),
+		options: options, open: make(map[string]bool), keys: make(map[string]bool), removed: make(map[uint64]string),
 		report: &Report{Files: len(files), isFolder: len(files) != 1 || files[0] != path, Findings: []Finding{}, Others: []OtherKey{}},
 	}
 	for _, key := range options.Keys {
@@ -116,6 +116,7 @@ type verifier struct {
 	keys    map[string]bool   // that seals may have
 	first   string            // which line the first one names as the one before
 	removed map[uint64]string // the last lines of files that were removed, and their hashes
+	claimed []line            // since the last seal, that files were removed
 	open    map[string]bool
 	hasLine bool
 }
@@ -222,10 +223,23 @@ func (v *verifier) checkSeal(at textLine, found line, here Place) bool {
 		return v.find(at, "the seal does not name its key")
 	case !ed25519.Verify(key, signed(body), signature):
 		return v.find(at, "the signature of the seal is wrong")
-	case !v.keys[found.Key]:
+	}
+	v.confirm(found)
+	if !v.keys[found.Key] {
 		return v.countOther(at, found.Key, here)
 	}
 	return true
+}
+
+// confirm believes the lines about removed files that were written together with a seal, and so have its time. Others were added
+// by somebody without the key, who removed the files, before a workbench wrote the next seal.
+func (v *verifier) confirm(seal line) {
+	for _, one := range v.claimed {
+		if one.Time.Equal(seal.Time) {
+			v.removed[one.Through] = one.Head
+		}
+	}
+	v.claimed = v.claimed[:0]
 }
 
 // countOther notes a seal of a key that is not one of the verification.
@@ -255,10 +269,9 @@ func (v *verifier) count(at textLine, found line) {
 	case found.Event == eventLog && found.Outcome == "cut":
 		v.find(at, "a workbench found that lines up to %d were gone which it had written", found.Through)
 	case found.Event == eventLog && found.Outcome == "removed":
-		if v.removed == nil {
-			v.removed = make(map[uint64]string)
+		if len(v.claimed) < maxFiles {
+			v.claimed = append(v.claimed, found)
 		}
-		v.removed[found.Through] = found.Head
 	case found.Event == eventCall && found.Outcome == "admitted" && len(v.open) < maxOpen:
 		v.open[found.Call] = true
 	case found.Event == eventCall || found.Event == eventRefused:

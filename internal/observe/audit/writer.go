@@ -130,17 +130,18 @@ func (w *writer) write(batch []item, lost uint64, isSealDue, isLast bool) error 
 	c := composer{head: w.tail.head, writer: w.log.writer, isSealed: w.tail.seal, isFirst: w.size == 0}
 	w.explainStart(&c, lost)
 	now := time.Now()
-	var others []item
+	var others, expired []item
 	if !o.isBrief {
 		if others, err = w.presence.enter(o.Folder, w.log.writer); err != nil {
 			return err
 		}
-		others = append(others, w.expired(now)...)
+		expired = w.expired(now) // only a seal of the same time makes these lines count; see verifier.confirm
+		others = append(others, expired...)
 	}
 	for _, one := range append(others, batch...) {
 		c.add(one.at, one.body)
 	}
-	if (isSealDue || isLast || isFirst) && !c.isSealed {
+	if (isSealDue || isLast || isFirst || len(expired) > 0) && !c.isSealed {
 		c.seal(now, known)
 	}
 	if err := w.append(&c); err != nil {
