@@ -53,7 +53,7 @@ type Meter struct {
 
 	totals     atomic.Pointer[map[serverKey]*totals] // replaced with mu held, never changed
 	tools      int                                   // that are counted apart; guarded by mu
-	errorTypes map[string]bool                       // that are counted apart; guarded by mu
+	errorCodes map[string]bool                       // that are counted apart; guarded by mu
 
 	clients clientSessions
 }
@@ -78,7 +78,7 @@ type slot struct {
 
 // New makes a meter; now is the time of its start.
 func New(now time.Time) *Meter {
-	m := &Meter{start: now, servers: make(map[serverKey]map[rowKey]*row), errorTypes: make(map[string]bool)}
+	m := &Meter{start: now, servers: make(map[serverKey]map[rowKey]*row), errorCodes: make(map[string]bool)}
 	m.totals.Store(&map[serverKey]*totals{})
 	return m
 }

@@ -20,10 +20,11 @@ func (m *Meter) CallEnded(c *call.Call, end call.End) {
 	if !c.Tool.IsAbsent() {
 		about.tool = c.Name
 	}
+	m.countTotals(totals, about, &end, traceOf(c, &end))
 	as := failed
 	switch end.Status {
 	case call.StatusInputRequired:
-		return // counted once the client has sent the input
+		return // people see it as one call, which goes on when the client has sent the input
 	case call.StatusOK:
 		as = succeeded
 	case call.StatusRefused:
@@ -31,7 +32,6 @@ func (m *Meter) CallEnded(c *call.Call, end call.End) {
 	case call.StatusCancelled:
 		as = cancelled
 	}
-	m.countTotals(totals, about, &end, traceOf(c, &end))
 	m.count(about, as, end.Began.Add(end.Took), end.Took)
 }
 

@@ -17,7 +17,7 @@ type Snapshot struct {
 }
 
 // Totals are all counters of one server since the start of the workbench, for what collects metrics. Their labels are
-// bounded: see maxTools and maxErrorTypes.
+// bounded: see maxTools and maxErrorCodes.
 type Totals struct {
 	Toolbox, Server    string
 	InFlight           int       // requests under way

@@ -3,6 +3,7 @@ package meter
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -12,8 +13,10 @@ import (
 )
 
 const (
-	maxTools      = 2000 // tools whose calls are counted apart, of all servers; those of others count for Other
-	maxErrorTypes = 40   // types of errors that are counted apart, of all servers; others count as Other
+	maxTools = 2000 // tools whose calls are counted apart, of all servers; those of others count for Other
+	// maxErrorCodes is how many codes of JSON-RPC errors are counted apart, of all servers; others count as Other. With the words
+	// of the workbench, which always are, there are 40 types of errors: a server that invents codes does not hide them.
+	maxErrorCodes = 29
 )
 
 // Other stands for what has no counter of its own.
@@ -139,7 +142,7 @@ func (m *Meter) tool(t *totals, name string) *outcomes {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if t.tools.find(name) == nil {
+	if name != Other && t.tools.find(name) == nil {
 		if m.tools >= maxTools {
 			return t.tools.add(Other)
 		}
@@ -154,13 +157,19 @@ func (m *Meter) errorType(t *totals, name string) *atomic.Uint64 {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.errorTypes[name] {
-		if len(m.errorTypes) >= maxErrorTypes {
+	if isCode(name) && !m.errorCodes[name] {
+		if len(m.errorCodes) >= maxErrorCodes {
 			return t.errors.add(Other)
 		}
-		m.errorTypes[strings.Clone(name)] = true
+		m.errorCodes[strings.Clone(name)] = true
 	}
 	return t.errors.add(name)
+}
+
+// isCode reports whether a type of errors is a code, which a server chose, and not one of the few words; see call.End.
+func isCode(errorType string) bool {
+	_, err := strconv.Atoi(errorType)
+	return err == nil
 }
 
 // countTotals counts a request that ended.

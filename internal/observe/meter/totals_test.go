@@ -45,13 +45,13 @@ func TestTotals(t *testing.T) {
 	m.CallBegan(one, begin)
 	m.CallEnded(one, sentCall(call.StatusInputRequired, ""))
 	got := onlyServer(t, m)
-	if got.InFlight != 0 || got.Overhead.Count != 2 || got.Overhead.Counts[6] != 2 || got.Overhead.Sum != .002 {
+	if got.InFlight != 0 || got.Overhead.Count != 3 || got.Overhead.Counts[6] != 3 || got.Overhead.Sum != .003 {
 		t.Errorf("in flight are %d, the overhead is %+v", got.InFlight, got.Overhead)
 	}
-	if len(got.Methods) != 1 || got.Methods[0].Method != "tools/call" || got.Methods[0].Took.Count != 2 || got.Methods[0].AtServer.Counts[0] != 2 || got.Methods[0].AtServer.Sum != .006 {
+	if len(got.Methods) != 1 || got.Methods[0].Method != "tools/call" || got.Methods[0].Took.Count != 3 || got.Methods[0].AtServer.Counts[0] != 3 || got.Methods[0].AtServer.Sum != .009 {
 		t.Errorf("the methods are %+v", got.Methods)
 	}
-	if len(got.Tools) != 1 || got.Tools[0].Tool != "x" || got.Tools[0].Outcomes.Of(call.StatusOK) != 1 || got.Tools[0].Outcomes.Of(call.StatusRefused) != 1 || got.Tools[0].Outcomes != got.Methods[0].Outcomes {
+	if len(got.Tools) != 1 || got.Tools[0].Tool != "x" || got.Tools[0].Outcomes.Of(call.StatusOK) != 1 || got.Tools[0].Outcomes.Of(call.StatusRefused) != 1 || got.Tools[0].Outcomes.Of(call.StatusInputRequired) != 1 || got.Tools[0].Outcomes != got.Methods[0].Outcomes {
 		t.Errorf("the tools are %+v", got.Tools)
 	}
 	if want := []ErrorTotals{{"-32602", 1}, {"denied", 1}}; !slices.Equal(got.Errors, want) {
@@ -130,6 +130,11 @@ func TestLabelsAreBounded(t *testing.T) {
 		m.CallBegan(one, begin)
 		m.CallEnded(one, sentCall(call.StatusRPCError, fmt.Sprint(-i)))
 	}
+	for _, name := range []string{"timeout", "server_ended", "denied"} { // whatever codes servers invent
+		if m.errorType(m.serverTotals("t", "s"), name) == m.errorType(m.serverTotals("t", "s"), "-9999999") {
+			t.Errorf("'%s' is not counted apart", name)
+		}
+	}
 	unknown := &call.Call{Server: server, Method: "made/up"}
 	m.CallBegan(unknown, begin)
 	m.CallEnded(unknown, sentCall(call.StatusOK, ""))
@@ -137,7 +142,7 @@ func TestLabelsAreBounded(t *testing.T) {
 	if len(got.Tools) != maxTools+1 || got.Tools[0].Tool != Other || got.Tools[0].Outcomes.Of(call.StatusRPCError) != beyond {
 		t.Errorf("%d tools are counted, the first is %+v", len(got.Tools), got.Tools[0])
 	}
-	if at := slices.IndexFunc(got.Errors, func(e ErrorTotals) bool { return e.Type == Other }); len(got.Errors) != maxErrorTypes+1 || got.Errors[at].Count != maxTools+beyond-maxErrorTypes {
+	if at := slices.IndexFunc(got.Errors, func(e ErrorTotals) bool { return e.Type == Other }); len(got.Errors) != maxErrorCodes+1+3 || got.Errors[at].Count != maxTools+beyond-maxErrorCodes {
 		t.Errorf("the errors are %+v", got.Errors)
 	}
 	if len(got.Methods) != 2 || got.Methods[0].Method != Other {
