@@ -91,6 +91,7 @@ func TestEveryRequestIsObservedOnce(t *testing.T) {
 		ask        func(*downstream.Question)
 		want       Status
 		kind       string // of the error
+		answered   bool   // by the server, in spite of a timeout
 		response   int
 	}{
 		{name: "a result", spec: `{` + tools + `,"calls":{"x":[{"result":{"content":[]}}]}}`, want: StatusOK, response: 14},
@@ -111,6 +112,11 @@ func TestEveryRequestIsObservedOnce(t *testing.T) {
 		{
 			name: "a task", want: StatusOK, response: 14,
 			spec: `{"era":"modern",` + tools + `,"on":{"tasks/get":[{"result":{"status":"completed","result":{"content":[]}}}]},
+				"calls":{"x":[{"result":{"resultType":"task","taskId":"t-1","status":"working","pollIntervalMs":1}}]}}`,
+		},
+		{
+			name: "a task that does not get on", want: StatusFailed, kind: "timeout", answered: true,
+			spec: `{"era":"modern",` + tools + `,"on":{"tasks/get":[{"result":{"status":"working"}}]},
 				"calls":{"x":[{"result":{"resultType":"task","taskId":"t-1","status":"working","pollIntervalMs":1}}]}}`,
 		},
 	} {
@@ -137,7 +143,7 @@ func TestEveryRequestIsObservedOnce(t *testing.T) {
 				t.Errorf("the type of the error is %q, want %q", end.ErrorType, test.kind)
 			}
 			wasSent := test.kind != "not_found" && test.kind != "start_failed"
-			wasAnswered := wasSent && test.kind != "timeout" && test.kind != "server_ended"
+			wasAnswered := test.answered || wasSent && test.kind != "timeout" && test.kind != "server_ended"
 			if end.Sent.IsZero() == wasSent || end.Answered.IsZero() == wasAnswered || (end.Server > 0) != wasSent || end.Start <= 0 || end.Workbench() <= 0 {
 				t.Errorf("the times are %+v", end)
 			}

@@ -113,6 +113,7 @@ func (t *task) handleResponse(response wire.Message) bool {
 	default:
 		if limit := r.lease.Session.Patience(); time.Since(t.moved) >= limit {
 			t.cancel()
+			r.errorType = typeTimeout
 			r.finish(Outcome{}, &Failure{Message: fmt.Sprintf("the task that the server made of the request did not get on for %s (timeouts.call): timeout", limit)})
 			return true
 		}

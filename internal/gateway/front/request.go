@@ -60,6 +60,9 @@ func (r *request) start(message *wire.Message) {
 	case problem == "":
 		r.reply.to.respond(noResponse)
 	default:
+		if r.origin != nil {
+			r.traceAnswer(r.origin, metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInvalidRequest}}, false)
+		}
 		r.reply.to.respond(errorTo(r.reply.id, protocol.CodeInvalidRequest, problem))
 	}
 	r.session.idle.release()

@@ -2,6 +2,7 @@ package front
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
@@ -49,5 +50,23 @@ func TestOriginOfABatch(t *testing.T) {
 		if !got.OverHTTP || got.Header.Parent != "h" || got.Meta != (tracecontext.Carrier{Parent: "p", State: "s"}) || got.RequestID != `"7"` || got.Method != "ping" || got.Began.IsZero() {
 			t.Errorf("the origin is %+v", got)
 		}
+	}
+}
+
+// A request that is refused because its id is in use has a span, too.
+func TestRefusedRequestIsTraced(t *testing.T) {
+	var traced []call.Answer
+	s := newSession(New(Options{Answered: func(_ *call.Origin, answer call.Answer) { traced = append(traced, answer) }}), identity{})
+	message, err := wire.Parse(wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":7,"method":"tools/list"}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.requests.add(idKey(message.ID), new(request)); !ok {
+		t.Fatal("a request is not accepted")
+	}
+	to := new(answers)
+	s.dispatch(&message, to)
+	if want := []call.Answer{{Status: call.StatusRPCError, ErrorType: "-32600"}}; !slices.Equal(traced, want) || len(to.sent) != 1 {
+		t.Errorf("traced is %+v, of %d answers", traced, len(to.sent))
 	}
 }

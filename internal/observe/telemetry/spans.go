@@ -172,12 +172,22 @@ func (r *record) methodName() string {
 func (r *record) span(id, parent tracecontext.SpanID, name string, from, to time.Time) *otlptrace.Span {
 	span := &otlptrace.Span{
 		TraceId: r.Trace.ID[:], SpanId: id[:], TraceState: r.state, Flags: flagSampled | flagRemoteKnown,
-		Name: name, StartTimeUnixNano: uint64(from.UnixNano()), EndTimeUnixNano: uint64(max(to.UnixNano(), from.UnixNano())),
+		Name: name, StartTimeUnixNano: uint64(r.at(from)), EndTimeUnixNano: uint64(max(r.at(to), r.at(from))),
 	}
 	if !parent.IsZero() {
 		span.ParentSpanId = parent[:]
 	}
 	return span
+}
+
+// at returns a time in nanoseconds since 1970, by the clock of the computer as it was when the request began: it may have been set
+// since then, and spans of one request must not overlap or shrink because of that.
+func (r *record) at(t time.Time) int64 {
+	began := r.End.Began
+	if r.origin != nil && !r.origin.Began.IsZero() {
+		began = r.origin.Began
+	}
+	return began.Add(t.Sub(began)).UnixNano()
 }
 
 // attributes are those that the spans towards the client and the server share.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	otlpmetrics "go.opentelemetry.io/proto/slim/otlp/metrics/v1"
 
@@ -124,4 +125,31 @@ func TestPartsOfARequest(t *testing.T) {
 	if want := []string{"tools/call x", "tools/call"}; !slices.Equal(names, want) {
 		t.Errorf("the spans are %q, want %q", names, want)
 	}
+}
+
+// The clock of the computer may be set while a request runs: what a span took is measured, not subtracted from it.
+func TestClockThatIsSet(t *testing.T) {
+	began := time.Now()
+	from, to := set(began.Add(time.Second), time.Hour), set(began.Add(3*time.Second), -time.Hour)
+	for _, r := range []*record{
+		{Routed: call.Routed{End: call.End{Began: began}, Trace: new(call.Trace)}},
+		{Routed: call.Routed{End: call.End{Began: set(began, time.Minute)}, Trace: new(call.Trace)}, origin: &call.Origin{Began: began}},
+	} {
+		span := r.span(tracecontext.NewSpanID(), tracecontext.SpanID{}, "x", from, to)
+		if after := time.Duration(int64(span.StartTimeUnixNano) - began.UnixNano()); after != time.Second {
+			t.Errorf("it began after %s", after)
+		}
+		if took := time.Duration(span.EndTimeUnixNano - span.StartTimeUnixNano); took != 2*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	}
+}
+
+// set returns a time as it is read when the clock of the computer was set by whole seconds: what durations are measured with
+// stays as it was.
+func set(t time.Time, by time.Duration) time.Time {
+	const secondsAt = 30 // the bit of time.Time's first word from which on the seconds are
+	wall := (*uint64)(unsafe.Pointer(&t))
+	*wall += uint64(by/time.Second) << secondsAt
+	return t
 }
