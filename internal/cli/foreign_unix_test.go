@@ -23,6 +23,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
@@ -32,7 +33,8 @@ const programVariable = "MCP_WORKBENCH_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	mcptest.PlayRole(nil)
-	if os.Getenv(programVariable) != "" {
+	// The guard of a program is started without the program's environment.
+	if os.Getenv(programVariable) != "" || os.Args[0] == process.GuardName {
 		os.Exit(Main(os.Args))
 	}
 	os.Exit(m.Run())

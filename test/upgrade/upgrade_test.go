@@ -6,10 +6,12 @@ package upgrade
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,17 +66,22 @@ func (p place) client(version string) (leave func() string) {
 	}
 }
 
-// running waits until workbenches of these versions run, and no others.
+// running waits until workbenches of these versions run, in ascending order, and no others.
 func (p place) running(versions ...string) {
 	p.t.Helper()
 	var listed []byte
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		listed, _ = p.command("2.0.0", "ps", "--json").Output()
-		isAll := strings.Count(string(listed), `"version": "`) == len(versions)
-		for _, version := range versions {
-			isAll = isAll && strings.Contains(string(listed), `"version": "`+version+`"`)
+		var seen struct{ Workbenches []struct{ Version string } }
+		if err := json.Unmarshal(listed, &seen); err != nil {
+			p.t.Fatalf("%v\n%s", err, listed)
 		}
-		if isAll {
+		var found []string
+		for _, workbench := range seen.Workbenches {
+			found = append(found, workbench.Version)
+		}
+		slices.Sort(found)
+		if slices.Equal(found, versions) {
 			return
 		}
 	}
