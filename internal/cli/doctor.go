@@ -72,9 +72,7 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 			return err
 		}
 		checks = append(checks, doctor.OtherFaults(cfg, patients)...)
-		if check, ok := doctor.NotPassedOn(patients, os.Environ()); ok {
-			checks = append(checks, check)
-		}
+		checks = append(checks, doctor.NotPassedOn(patients, os.Environ())...)
 	}
 	checks = append(checks, doctor.StateFolder(config.StateDir()))
 	checks = append(checks, doctor.StoredFiles(storedFolders())...)
