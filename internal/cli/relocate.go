@@ -26,6 +26,9 @@ func (e *edit) relocate(ctx context.Context, edits []*edit, all []configwrite.Re
 		fmt.Fprintln(e.screen, "Nothing to change: it has this name already.")
 		return nil
 	}
+	if _, err := configwrite.ReadApproval(e.Path); err != nil {
+		return err // before the configuration has names that the lock cannot follow
+	}
 	question := ""
 	if e.showAffected(edits, all) {
 		question = "Change the configuration anyway?"

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
@@ -124,11 +125,21 @@ func patterns(data []byte) []string {
 	return found
 }
 
+// ReadApproval returns the content of the workbench.lock beside a configuration; nil without one. It refuses one of a
+// newer format, in which the names of entries may be elsewhere.
+func ReadApproval(path string) ([]byte, error) {
+	file := config.File{Path: path}
+	content, err := file.ReadLock()
+	if err == nil && content != nil {
+		err = stored.Lock.Check(file.LockPath(), content)
+	}
+	return content, err
+}
+
 // RelocateApproval changes the workbench.lock beside a configuration, so that what was approved of the entry stays
 // approved under its new name. It reports whether there was anything to change.
 func RelocateApproval(path string, r Relocation) (isChanged bool, err error) {
-	file := config.File{Path: path}
-	before, err := file.ReadLock()
+	before, err := ReadApproval(path)
 	if err != nil || before == nil {
 		return false, err
 	}
@@ -142,5 +153,5 @@ func RelocateApproval(path string, r Relocation) (isChanged bool, err error) {
 	if err != nil || bytes.Equal(before, after) {
 		return false, err
 	}
-	return true, safefile.Replace(resolveLink(file.LockPath()), pattern, after)
+	return true, safefile.Replace(resolveLink(config.File{Path: path}.LockPath()), pattern, after)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
 func TestRelocate(t *testing.T) {
@@ -89,5 +91,21 @@ func TestRelocateApproval(t *testing.T) {
 	}
 	if isChanged, err := RelocateApproval(path, r); isChanged || err != nil {
 		t.Errorf("a second time: %v, %v", isChanged, err)
+	}
+}
+
+// A lock of a newer format is not touched: its entries may be elsewhere.
+func TestRelocateApprovalOfNewerFormat(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.json")
+	lock := filepath.Join(filepath.Dir(path), "workbench.lock")
+	const content = `{"version": 99, "toolboxes": {"a": {"s": {"tools": {}}}}}`
+	if err := os.WriteFile(lock, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if isChanged, err := RelocateApproval(path, Relocation{Entry{"a", "s"}, Entry{"a", "t"}}); isChanged || !stored.IsNewer(err) {
+		t.Errorf("%v, %v", isChanged, err)
+	}
+	if data, err := os.ReadFile(lock); err != nil || string(data) != content {
+		t.Errorf("%v: %s", err, data)
 	}
 }
