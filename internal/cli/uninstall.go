@@ -111,8 +111,12 @@ func runUninstall(cmd *cobra.Command, o uninstallOptions) error {
 // thisMachine finds what runs and who is connected.
 func thisMachine(ctx context.Context) (*uninstall.Machine, error) {
 	home, _ := os.UserHomeDir() // without one, nothing of it is looked for
+	known := clients.Survey(clients.ThisMachine())
+	if store, err := clients.OpenBackups(); err == nil {
+		known = append(known, clients.SurveyChanged(clients.ThisMachine(), store, known)...)
+	}
 	machine := &uninstall.Machine{
-		Folders: storedFolders(), Sockets: runtimedir.Existing(os.Getenv, config.StateDir()), Clients: clients.Survey(clients.ThisMachine()), Home: home,
+		Folders: storedFolders(), Sockets: runtimedir.Existing(os.Getenv, config.StateDir()), Clients: known, Home: home,
 	}
 	if len(machine.Sockets) == 0 {
 		return machine, nil
@@ -129,6 +133,14 @@ func thisMachine(ctx context.Context) (*uninstall.Machine, error) {
 		}
 	}
 	return machine, nil
+}
+
+// errStopped is the error if a client's file could not be restored: the backups, and the configuration, may be the only places
+// that still have the servers which connect took out of it.
+var errStopped = &toolbox.Error{
+	Code:    toolbox.FileNotWritten,
+	Message: "Nothing else was removed: the backups and the configuration may have servers that the client needs",
+	Hint:    "To remove the rest all the same, and leave the clients as they are: mcp-workbench uninstall --keep clients",
 }
 
 // removeGroups asks for each group, and removes what is confirmed.
@@ -151,6 +163,9 @@ func removeGroups(ctx context.Context, screen *tty.Screen, groups []*uninstall.G
 				Code: toolbox.FileNotWritten, Message: fmt.Sprintf("Not all of '%s' could be removed: %v", group.Name, err),
 				Hint: "Remove it by hand, or mend the reason and run 'mcp-workbench uninstall' again.", Cause: err,
 			})
+			if group.Name == uninstall.Clients {
+				return errors.Join(append(errs, errStopped)...)
+			}
 			continue
 		}
 		fmt.Fprintf(screen, "%s removed %s\n", screen.Paint(tty.Good, "✓"), group.Name)

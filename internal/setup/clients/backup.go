@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,27 +82,58 @@ func (s Backups) Store(change Backup, before, after []byte, now time.Time) (*Bac
 
 // Last returns the latest change of a client's files, or of one file if it is given; nil without one.
 func (s Backups) Last(client, file string) (*Backup, error) {
-	all, err := s.all(client)
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range slices.Backward(all) {
-		data, err := os.ReadFile(path + recordSuffix)
-		if err != nil {
-			return nil, err
-		}
-		if err := stored.Backups.Check(path+recordSuffix, data); err != nil {
-			return nil, err
-		}
-		b := &Backup{path: path}
-		if err := json.Unmarshal(data, b); err != nil {
-			return nil, err
-		}
-		if file == "" || b.File == file {
-			return b, nil
+	for b, err := range s.latestFirst(client) {
+		if err != nil || file == "" || b.File == file {
+			return b, err
 		}
 	}
 	return nil, nil
+}
+
+// Changes returns all changes of a client's file, the latest first.
+func (s Backups) Changes(client, file string) (found []*Backup, err error) {
+	for b, err := range s.latestFirst(client) {
+		if err != nil {
+			return nil, err
+		}
+		if b.File == file {
+			found = append(found, b)
+		}
+	}
+	return found, nil
+}
+
+// latestFirst returns the changes of a client's files, and ends with the first that cannot be read.
+func (s Backups) latestFirst(client string) iter.Seq2[*Backup, error] {
+	return func(yield func(*Backup, error) bool) {
+		all, err := s.all(client)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for _, path := range slices.Backward(all) {
+			b, err := readBackup(path)
+			if !yield(b, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// readBackup returns a record, given its path without the ending.
+func readBackup(path string) (*Backup, error) {
+	data, err := os.ReadFile(path + recordSuffix)
+	if err == nil {
+		err = stored.Backups.Check(path+recordSuffix, data)
+	}
+	b := &Backup{path: path}
+	if err == nil {
+		err = json.Unmarshal(data, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // Remove removes the record of a change that was undone.

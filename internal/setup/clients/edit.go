@@ -105,24 +105,6 @@ func removeEntry(file string, data []byte, servers []string, name string) (after
 	return after, nil
 }
 
-// Entries returns the names of the entries in a file that start the workbench.
-func (c *Client) Entries(file string, data []byte) ([]string, error) {
-	if formatOf(file) == shellFormat {
-		return shellEntries(data), nil
-	}
-	root, err := parse(file, data)
-	if err != nil {
-		return nil, broken(file, err)
-	}
-	var names []string
-	for _, entry := range named(root.at(c.servers)) {
-		if isSelf(entry.value) {
-			names = append(names, entry.name)
-		}
-	}
-	return names, nil
-}
-
 func find(servers value, name string) (value, bool) {
 	for _, entry := range named(servers) {
 		if entry.name == name {
@@ -289,21 +271,27 @@ func joinWithout(lines []string, from, to int) []byte {
 	return []byte(strings.Join(lines[:from], "") + strings.Join(lines[to:], ""))
 }
 
-// RemoveWorkbench removes all entries that lead to the workbench, or only the named one, and returns their names.
+// RemoveWorkbench removes all entries that lead to the workbench, or only the named one, and returns their names. Entries
+// for single projects in the same file are among them.
 func (c *Client) RemoveWorkbench(file string, data []byte, name string, onlyNamed bool) (after []byte, removed []string, err error) {
-	entries, err := c.Entries(file, data)
-	if err != nil {
-		return nil, nil, err
-	}
 	removed = []string{}
-	for _, entry := range entries {
-		if onlyNamed && entry != name {
-			continue
+	root, err := entryTree(file, data, c.servers)
+	if err != nil {
+		return nil, nil, broken(file, err)
+	}
+	for _, servers := range c.serverPaths(root) {
+		for _, entry := range named(root.at(servers)) {
+			isOurs := formatOf(file) == shellFormat || isSelf(entry.value) // a script has only our entries
+			if onlyNamed && entry.name != name || !isOurs {
+				continue
+			}
+			if data, err = removeEntry(file, data, servers, entry.name); err != nil {
+				return nil, nil, err
+			}
+			if !slices.Contains(removed, entry.name) {
+				removed = append(removed, entry.name)
+			}
 		}
-		if data, err = c.RemoveServer(file, data, entry); err != nil {
-			return nil, nil, err
-		}
-		removed = append(removed, entry)
 	}
 	return data, removed, nil
 }

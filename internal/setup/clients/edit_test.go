@@ -130,7 +130,7 @@ func TestPut(t *testing.T) {
 			if err != nil || string(again) != string(got) {
 				t.Errorf("a second time changes it (%v):\n%s", err, again)
 			}
-			names, err := client.Entries(test.file, got)
+			_, names, err := client.RemoveWorkbench(test.file, got, "", false)
 			if err != nil || len(names) != 1 || names[0] != "workbench" {
 				t.Errorf("entries: %q, %v", names, err)
 			}
@@ -147,7 +147,7 @@ func TestPutIntoNothing(t *testing.T) {
 			t.Errorf("%s: %v", client.ID, err)
 			continue
 		}
-		if names, err := client.Entries(file, data); err != nil || len(names) != 1 {
+		if _, names, err := client.RemoveWorkbench(file, data, "", false); err != nil || len(names) != 1 {
 			t.Errorf("%s: %q, %v in\n%s", client.ID, names, err, data)
 		}
 		left, err := client.RemoveServer(file, data, "workbench")
@@ -243,7 +243,7 @@ func FuzzPutAndTake(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if names, err := client.Entries(file, left); err != nil || len(names) > len(named(was.at(client.servers))) {
+		if _, names, err := client.RemoveWorkbench(file, left, "", false); err != nil || len(names) > len(named(was.at(client.servers))) {
 			t.Fatalf("%q became %q: %q, %v", before, left, names, err)
 		}
 	})

@@ -31,7 +31,7 @@ func TestRemoteEntries(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if names, err := client.Entries(file, after); err != nil || !slices.Equal(names, []string{"workbench"}) {
+				if _, names, err := client.RemoveWorkbench(file, after, "", false); err != nil || !slices.Equal(names, []string{"workbench"}) {
 					t.Fatalf("found %q, %v in\n%s", names, err, after)
 				}
 				return after

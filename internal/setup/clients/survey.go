@@ -1,6 +1,9 @@
 package clients
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"slices"
+)
 
 // FileState is the state of one file of a client on this machine.
 type FileState struct {
@@ -19,17 +22,40 @@ func Survey(m Machine) []FileState {
 	var found []FileState
 	for _, client := range All() {
 		for _, file := range client.Files(m) {
-			s := FileState{Client: client, File: file, Exists: m.Exists(file), Program: client.program(m)}
+			s := m.stateOf(client, file)
 			if !s.Exists && (client.Retired != "" || !client.IsInstalled(m, file)) {
 				continue
 			}
-			var sources []Source
-			sources, s.Problem = client.ReadFile(m, file)
-			for _, source := range sources {
-				s.Servers += len(source.Servers) + len(source.Skipped)
-				s.Self = append(s.Self, source.Self...)
-			}
 			found = append(found, s)
+		}
+	}
+	return found
+}
+
+func (m Machine) stateOf(client *Client, file string) FileState {
+	s := FileState{Client: client, File: file, Exists: m.Exists(file), Program: client.program(m)}
+	var sources []Source
+	sources, s.Problem = client.ReadFile(m, file)
+	for _, source := range sources {
+		s.Servers += len(source.Servers) + len(source.Skipped)
+		s.Self = append(s.Self, source.Self...)
+	}
+	return s
+}
+
+// SurveyChanged returns further files that have been changed and exist: those of projects, and those that a person named.
+// Records that cannot be read name no file.
+func SurveyChanged(m Machine, store Backups, known []FileState) []FileState {
+	var found []FileState
+	for _, client := range All() {
+		for b, err := range store.latestFirst(client.ID) {
+			if err != nil {
+				break
+			}
+			isKnown := slices.ContainsFunc(slices.Concat(known, found), func(s FileState) bool { return s.Client == client && s.File == b.File })
+			if !isKnown && m.Exists(b.File) {
+				found = append(found, m.stateOf(client, b.File))
+			}
 		}
 	}
 	return found

@@ -63,8 +63,11 @@ func (m *Machine) Find() ([]*Group, error) {
 			}
 		}
 		group.remove = func(context.Context) error { return m.removeFiles(kind.group) }
-		if kind.group == stored.Credentials {
+		switch {
+		case kind.group == stored.Credentials:
 			m.addKeyring(group)
+		case kind.group == stored.Records && len(group.Items) == 0:
+			m.leaveNoBackups(groups[1])
 		}
 		groups = append(groups, group)
 	}
@@ -153,24 +156,42 @@ func disconnect(state clients.FileState) error {
 	return change.Write(store, state.Client)
 }
 
-// undoConnect undoes the last change of a file, if that added the workbench.
+// undoConnect undoes the changes of a file, the latest first, up to the one that added the workbench: an entry may have been
+// written several times, and each time servers may have been taken out.
 func undoConnect(store clients.Backups, state clients.FileState) error {
-	last, err := store.Last(state.Client.ID, state.File)
-	if err != nil || last == nil {
-		return err
-	}
-	before, err := last.Before()
+	changes, err := store.Changes(state.Client.ID, state.File)
 	if err != nil {
 		return err
 	}
-	if entries, err := state.Client.Entries(state.File, before); err != nil || len(entries) > 0 {
-		return err
+	for _, change := range changes {
+		undoing, err := clients.NewUndoing(state.Client, change)
+		if err == nil && !undoing.IsEmpty() {
+			err = undoing.Restore()
+		}
+		if err != nil {
+			return err
+		}
+		before, err := change.Before()
+		if err != nil {
+			return err
+		}
+		if _, had, err := state.Client.RemoveWorkbench(state.File, before, "", false); err != nil || len(had) == 0 {
+			return err
+		}
 	}
-	undoing, err := clients.NewUndoing(state.Client, last)
-	if err != nil || undoing.IsEmpty() {
-		return err
+	return nil
+}
+
+// leaveNoBackups makes the removal of clients' entries remove its own backups: if there are no records, nobody is asked about
+// those that it makes.
+func (m *Machine) leaveNoBackups(group *Group) {
+	entries := group.remove
+	group.remove = func(ctx context.Context) error {
+		if err := entries(ctx); err != nil {
+			return err
+		}
+		return m.removeFiles(stored.Records)
 	}
-	return undoing.Restore()
 }
 
 // addKeyring adds the key in the system's keyring, if logins were ever encrypted with it.
