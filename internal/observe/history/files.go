@@ -63,6 +63,9 @@ func (f *files) write(lines []byte, now time.Time) error {
 		lines = append([]byte{'\n'}, lines...)
 	}
 	n, err := f.file.Write(lines)
+	if err != nil && n > 0 && f.file.Truncate(f.size) == nil {
+		n = 0 // all of them count as lost
+	}
 	f.size += int64(n)
 	f.isTorn = err != nil && (n > 0 || f.isTorn)
 	return err
@@ -85,7 +88,9 @@ func (f *files) open(now time.Time) error {
 		switch {
 		case err == nil:
 			f.file, f.name, f.begun, f.size, f.isTorn = file, name, now, 0, false
-			if n, err := fmt.Fprintf(file, "{\"version\":%d}\n", stored.History.Format); err != nil {
+			n, err := fmt.Fprintf(file, "{\"version\":%d}\n", stored.History.Format)
+			f.size = int64(n)
+			if err != nil {
 				f.isTorn = n > 0
 				return err
 			}

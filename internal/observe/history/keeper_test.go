@@ -119,7 +119,7 @@ func TestFilesRotate(t *testing.T) {
 	f := &files{folder: t.TempDir(), keep: week, owner: Owner{1, 2}}
 	defer f.close()
 	for range 5 {
-		if err := f.write(bytes.Repeat([]byte("x"), maxFile/2), time.Now()); err != nil {
+		if err := f.write(bytes.Repeat([]byte("x"), maxFile/2-100), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
