@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -262,5 +263,5 @@ func Record(ctx context.Context, options Options, entry Entry) error {
 	options.isBrief = true
 	l := Open(options)
 	err := l.addDurably(ctx, entry.fields(l).bytes())
-	return errors.Join(err, l.Close(ctx))
+	return cmp.Or(err, l.Close(ctx)) // both have the same reason
 }

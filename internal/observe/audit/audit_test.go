@@ -442,3 +442,15 @@ func TestRotationKeepsAndRemoves(t *testing.T) {
 		t.Error("a file was removed, and nothing was found")
 	}
 }
+
+// A command says once why it could not record what it did.
+func TestRecordThatFails(t *testing.T) {
+	r := newRig(t)
+	if err := os.WriteFile(r.options.Folder, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := Record(context.Background(), r.options, TokenRemoved("x"))
+	if err == nil || strings.Count(err.Error(), "not a directory") != 1 {
+		t.Errorf("the error is %v", err)
+	}
+}
