@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/daemon"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/relay"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
@@ -78,17 +80,23 @@ func (g *globals) dialShared(cfg *config.Config) (console.Dial, error) {
 		}
 		return func(context.Context, []toolbox.Ref) (console.Conn, error) { return nil, err }, nil
 	}
+	var takenOver sync.Once // sessions may be opened at the same time
 	return func(ctx context.Context, servers []toolbox.Ref) (console.Conn, error) {
 		wanted := &daemon.Terminal{}
 		for _, ref := range servers {
 			wanted.Servers = append(wanted.Servers, daemon.Place{Toolbox: ref.Toolbox, Server: ref.Server})
 		}
 		hello := daemon.Hello{Key: target.Key, Version: Version, Folder: folder, Environ: os.Environ(), Terminal: wanted}
+		join := func() (relay.Conn, error) { return daemon.Join(ctx, target.Socket(), hello) }
 		if cfg.Shared.On {
-			return daemon.Connect(ctx, target, hello)
+			join = func() (relay.Conn, error) { return daemon.Connect(ctx, target, hello) }
 		}
-		conn, err := daemon.Join(ctx, target.Socket(), hello)
-		if err != nil && daemon.IsGone(err) {
+		conn, err := join()
+		isAbsent := err != nil && !cfg.Shared.On && daemon.IsGone(err)
+		if err == nil || isAbsent { // there may be one of another build nevertheless
+			takenOver.Do(func() { options.TakeOver(ctx, target, cfg) })
+		}
+		if isAbsent {
 			return nil, console.ErrNotShared
 		}
 		return conn, err

@@ -36,6 +36,11 @@ level info on. With --follow, keep printing new lines.
 			if err != nil {
 				return err
 			}
+			if follow {
+				if err := announceWait(cmd.Context(), client, server); err != nil {
+					return err
+				}
+			}
 			written := 0
 			screen := screenOf(cmd)
 			ctx, stop := tty.WhileWritable(cmd.Context(), cmd.Root().OutOrStdout())
@@ -51,7 +56,7 @@ level info on. With --follow, keep printing new lines.
 			if follow && errors.Is(err, context.Canceled) {
 				return nil // the usual end of following
 			}
-			if err == nil && written == 0 && last != 0 {
+			if err == nil && written == 0 && last != 0 && !follow {
 				tty.Remark(os.Stderr, explainSilence(client.Status, server))
 			}
 			return err
@@ -77,6 +82,18 @@ func (r *workbenchFlag) log(ctx context.Context, args []string) (*control.Client
 		return nil, control.Server{}, err
 	}
 	return found[0], control.Server{}, nil
+}
+
+// announceWait tells a person who follows an empty log what it waits for: otherwise nothing would be seen.
+func announceWait(ctx context.Context, client *control.Client, server control.Server) error {
+	isEmpty := true
+	if err := client.Logs(ctx, server, 1, false, func(control.Line) { isEmpty = false }); err != nil {
+		return err
+	}
+	if isEmpty {
+		tty.Remark(os.Stderr, explainSilence(client.Status, server)+". Waiting for its first line; Ctrl-C ends this")
+	}
+	return nil
 }
 
 // explainSilence says why a log is empty.

@@ -43,7 +43,7 @@ CALLS are calls of tools; lists, resources and other requests are in --tools and
 					Workbenches []control.Workbench `json:"workbenches"`
 				}{seen})
 			}
-			overview.Show(screenOf(cmd), seen, tools)
+			overview.Show(screenOf(cmd), seen, overview.Options{Version: Version, Tools: tools})
 			return nil
 		},
 	}

@@ -25,7 +25,7 @@ func newTop() *cobra.Command {
 			if !screen.IsInteractive() {
 				return &toolbox.Error{Code: toolbox.NeedsTerminal, Message: "top needs a terminal", Hint: "See: mcp-workbench ps --json"}
 			}
-			return overview.Watch(cmd.Context(), screen, which.find, max(every, 100*time.Millisecond), tools)
+			return overview.Watch(cmd.Context(), screen, which.find, max(every, 100*time.Millisecond), overview.Options{Version: Version, Tools: tools})
 		},
 	}
 	which.define(top)

@@ -118,6 +118,23 @@ func TestTwoVersionsMeet(t *testing.T) {
 	}
 	p.running("2.0.0")
 
+	// Commands meet workbenches of other versions, too, and say so.
+	p.client("1.0.0")()
+	p.running("1.0.0", "2.0.0")
+	listed, err := p.command("2.0.0", "ps").Output()
+	if err != nil || strings.Count(string(listed), "another version than this program, which is 2.0.0") != 1 {
+		t.Errorf("ps says %v\n%s", err, listed)
+	}
+	called, err := p.command("2.0.0", "call", "now").CombinedOutput()
+	if err != nil || !strings.Contains(string(called), "version 1.0.0 (process ") || !strings.Contains(string(called), "is replaced by version 2.0.0") {
+		t.Errorf("call says %v\n%s", err, called)
+	}
+	p.running("2.0.0")
+	called, err = p.command("1.0.0", "call", "now").CombinedOutput()
+	if err != nil || !strings.Contains(string(called), "is newer than this program (1.0.0)") {
+		t.Errorf("call of an older program says %v\n%s", err, called)
+	}
+
 	leave := p.client("1.0.0")
 	p.running("1.0.0", "2.0.0")
 	if said := p.client("2.0.0")(); !strings.Contains(said, "still serves 1 client") {

@@ -152,7 +152,7 @@ func (b *sharing) join(ctx context.Context, resume relay.Resume) (relay.Conn, er
 	b.socket, b.key, b.places, b.conn = target.Socket(), target.Key, places, conn
 	b.mu.Unlock()
 	if !b.joined {
-		b.takeOver(ctx, target)
+		b.service.options.TakeOver(ctx, target, b.config)
 		logWarnings(b.service.log, b.config)
 		loader.WriteFaults(b.service.stderr, b.config)
 		b.joined = true
@@ -218,14 +218,14 @@ func (o *Options) lineage(cfg *config.Config) (string, error) {
 	return daemon.Identity{Config: cfg, Places: places, Toolbox: o.Toolbox, Environ: os.Environ()}.Lineage(), err
 }
 
-// takeOver tells shared workbenches of other builds to end once nobody uses them, and the user about them.
-func (b *sharing) takeOver(ctx context.Context, target daemon.Target) {
-	lineage, err := b.service.options.lineage(b.config)
+// TakeOver tells shared workbenches of other builds to end once nobody uses them, and the user about them.
+func (o *Options) TakeOver(ctx context.Context, target daemon.Target, cfg *config.Config) {
+	lineage, err := o.lineage(cfg)
 	if err != nil {
 		return // the connection has the same problem
 	}
-	for _, other := range daemon.TakeOver(ctx, target, b.service.options.Version, lineage) {
-		tty.Remark(b.service.stderr, other.String())
+	for _, other := range daemon.TakeOver(ctx, target, o.Version, lineage) {
+		tty.Remark(o.Stderr, other.String())
 	}
 }
 

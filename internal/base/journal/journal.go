@@ -2,6 +2,7 @@
 package journal
 
 import (
+	"strings"
 	"sync"
 	"time"
 )
@@ -10,6 +11,7 @@ import (
 const (
 	MaxLines = 1000
 	MaxBytes = 64 << 10
+	MaxLine  = 8 << 10 // of one line; the rest of it is dropped
 )
 
 // Line is one line of a log, without secrets.
@@ -29,6 +31,9 @@ type Journal struct {
 
 // Add adds a line.
 func (j *Journal) Add(text string) {
+	if len(text) > MaxLine {
+		text = strings.ToValidUTF8(text[:MaxLine], "") + "…"
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.lines = append(j.lines, Line{time.Now(), text})

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -27,6 +28,7 @@ const (
 	answerTime  = 5 * time.Second // for a running workbench to answer; then it is reported as silent
 	maxAnswer   = 16 << 20        // size of its answer; a longer one is an error
 	maxLogLine  = 64 << 10        // size of a log line; a longer one ends the output
+	maxAsked    = 64              // workbenches that are asked at the same time; others wait
 	maxInFolder = 1000            // sockets looked at in the runtime folder; others are ignored
 )
 
@@ -39,11 +41,23 @@ type Client struct {
 // Find returns the running workbenches, oldest first. Those that do not answer are reported in the
 // error; the others are returned anyway.
 func Find(ctx context.Context, dir runtimedir.Dir) (found []*Client, err error) {
-	for _, path := range sockets(dir) {
-		client := newClient(path)
-		switch problem := client.refresh(ctx); {
+	paths := sockets(dir)
+	clients, problems := make([]*Client, len(paths)), make([]error, len(paths))
+	var asking sync.WaitGroup
+	room := make(chan struct{}, maxAsked)
+	for i, path := range paths {
+		room <- struct{}{}
+		asking.Go(func() {
+			defer func() { <-room }()
+			clients[i] = newClient(path)
+			problems[i] = clients[i].refresh(ctx)
+		})
+	}
+	asking.Wait()
+	for i, path := range paths {
+		switch problem := problems[i]; {
 		case problem == nil:
-			found = append(found, client)
+			found = append(found, clients[i])
 		case runtimedir.IsAbsent(problem):
 			removeStaleSocket(path)
 		default:

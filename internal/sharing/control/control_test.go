@@ -243,3 +243,32 @@ func TestFindForgetsTheDead(t *testing.T) {
 		t.Errorf("the socket of a dead one is there: %v", err)
 	}
 }
+
+// Workbenches that hang are reported after one time limit, not after one each.
+func TestFindAmongWorkbenchesThatHang(t *testing.T) {
+	folder, err := os.MkdirTemp("/tmp", "wb") // a socket's name has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	dir, err := runtimedir.Open(func(string) string { return "" }, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hanging = 40
+	for i := range hanging {
+		listener, err := dir.Listen(fmt.Sprintf("%s%d", prefix, 1_000_000+i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = listener.Close() }()
+	}
+	began := time.Now()
+	found, err := Find(t.Context(), dir)
+	if len(found) != 0 || err == nil || strings.Count(err.Error(), "does not answer") != hanging {
+		t.Errorf("found %d: %v", len(found), err)
+	}
+	if took := time.Since(began); took > 3*answerTime {
+		t.Errorf("it took %s", took)
+	}
+}

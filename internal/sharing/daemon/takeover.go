@@ -7,8 +7,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -26,7 +28,7 @@ const (
 )
 
 const (
-	maxOthers    = 20              // shared workbenches that are asked to retire; others stay until they are idle
+	maxOthers    = 100             // sockets of shared workbenches, alive or dead, that are asked to retire; others stay until they are idle
 	takeOverTime = 2 * time.Second // for all of them to answer; then they stay until they are idle
 )
 
@@ -58,17 +60,25 @@ func (o Other) String() string {
 // them. It blocks for a bounded time.
 func TakeOver(ctx context.Context, t Target, version, lineage string) (others []Other) {
 	sockets, _ := filepath.Glob(t.Dir.Path("d-*.sock")) // the pattern is valid
+	sockets = slices.DeleteFunc(sockets, func(path string) bool { return path == t.Socket() })
+	sockets = sockets[:min(len(sockets), maxOthers)]
 	ctx, cancel := context.WithTimeout(ctx, takeOverTime)
 	defer cancel()
-	for _, path := range sockets[:min(len(sockets), maxOthers)] {
-		if path == t.Socket() {
-			continue
+	answers := make([]welcome, len(sockets))
+	var asking sync.WaitGroup
+	for i, path := range sockets {
+		asking.Go(func() { // one that hangs must not use up the time of the others
+			answer, err := askToRetire(ctx, path, Hello{Protocol: helloVersion, Order: Retire, Version: version, Lineage: lineage})
+			if err == nil {
+				answers[i] = answer
+			}
+		})
+	}
+	asking.Wait()
+	for _, answer := range answers {
+		if answer.PID != 0 && answer.Kin != stranger {
+			others = append(others, Other{Version: answer.Version, PID: answer.PID, Clients: answer.Clients, kin: answer.Kin, own: version})
 		}
-		answer, err := askToRetire(ctx, path, Hello{Protocol: helloVersion, Order: Retire, Version: version, Lineage: lineage})
-		if err != nil || answer.Kin == stranger {
-			continue
-		}
-		others = append(others, Other{Version: answer.Version, PID: answer.PID, Clients: answer.Clients, kin: answer.Kin, own: version})
 	}
 	return others
 }

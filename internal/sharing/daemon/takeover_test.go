@@ -89,6 +89,41 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
+// A workbench that hangs keeps neither the others from ending nor the client waiting.
+func TestTakeOverAmongOthersThatHang(t *testing.T) {
+	folder, err := os.MkdirTemp("/tmp", "wb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	dir, err := runtimedir.Open(func(string) string { return "" }, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"0", "1", "2"} { // they are asked first
+		hanging, err := dir.Listen(SocketName(strings.Repeat(name, 64)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = hanging.Close() }()
+	}
+	old := strings.Repeat("b", 64)
+	listener, err := dir.Listen(SocketName(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() {
+		served <- Serve(t.Context(), ServeOptions{Listener: listener, Key: old, Lineage: "x", Version: "0.9.0", Idle: time.Hour, Log: slog.New(slog.DiscardHandler)})
+	}()
+	if found := TakeOver(t.Context(), Target{Dir: dir, Key: strings.Repeat("a", 64)}, "1.0.0", "x"); len(found) != 1 || found[0].Version != "0.9.0" {
+		t.Errorf("found %v", found)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
 // A workbench with another version of the protocol can be asked to retire, and otherwise says what is wrong.
 func TestRetireIsUnderstoodInEveryVersion(t *testing.T) {
 	near, far := socketPair(t)

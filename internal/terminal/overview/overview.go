@@ -14,8 +14,14 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
-// Show writes the running workbenches and their servers; with tools, the requests by tool.
-func Show(screen *tty.Screen, seen []control.Workbench, tools bool) {
+// Options say what is shown.
+type Options struct {
+	Version string // of this program; workbenches of others are marked
+	Tools   bool   // show the requests by tool
+}
+
+// Show writes the running workbenches and their servers.
+func Show(screen *tty.Screen, seen []control.Workbench, options Options) {
 	for i, workbench := range seen {
 		if i > 0 {
 			fmt.Fprintln(screen)
@@ -27,6 +33,10 @@ func Show(screen *tty.Screen, seen []control.Workbench, tools bool) {
 		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(tty.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", tty.CleanLine(workbench.Version), workbench.PID)),
 			screen.Paint(tty.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
 		fmt.Fprintf(screen, "%s\n", screen.Paint(tty.Faint, tty.CleanLine(workbench.Describe())))
+		if workbench.Version != options.Version {
+			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"),
+				screen.Wrap("It is of another version than this program, which is "+tty.CleanLine(options.Version)+": restart its clients after an upgrade", 2))
+		}
 		showFiles(screen, workbench)
 		showClients(screen, workbench)
 		if workbench.Waiting > 0 {
@@ -39,7 +49,7 @@ func Show(screen *tty.Screen, seen []control.Workbench, tools bool) {
 			}
 		}
 		showServers(screen, workbench)
-		if tools {
+		if options.Tools {
 			showTools(screen, workbench)
 		}
 	}
@@ -58,8 +68,10 @@ func showFiles(screen *tty.Screen, workbench control.Workbench) {
 
 func ago(at time.Time) string { return since(max(time.Since(at), time.Second)) + " ago" }
 
-// shownClients is the number of clients that are listed; others are counted.
-const shownClients = 8
+const (
+	shownClients = 8  // clients that are listed; others are counted
+	clientWidth  = 40 // of the name and of the version that a client gives itself
+)
 
 func showClients(screen *tty.Screen, workbench control.Workbench) {
 	if len(workbench.Clients) == 0 {
@@ -70,14 +82,16 @@ func showClients(screen *tty.Screen, workbench control.Workbench) {
 			fmt.Fprintln(screen, screen.Paint(tty.Faint, fmt.Sprintf("and %d more clients", len(workbench.Clients)-i)))
 			break
 		}
-		text := strings.TrimSpace(cmp.Or(client.Name, "unnamed") + " " + client.Version)
+		name := cmp.Or(strings.TrimSpace(tty.CleanLine(client.Name)), "unnamed")
+		text := strings.TrimSpace(tty.Cut(name, clientWidth) + " " + tty.Cut(tty.CleanLine(client.Version), clientWidth))
 		if client.Person != "" {
 			text += ", token " + client.Person
 		}
 		if client.Folder != "" && client.Folder != workbench.Folder {
 			text += ", in " + client.Folder
 		}
-		fmt.Fprintf(screen, "client %s\n", tty.CleanLine(text+", for "+since(max(time.Since(client.Since), time.Second))))
+		text += ", for " + since(max(time.Since(client.Since), time.Second))
+		fmt.Fprintf(screen, "client %s\n", screen.Wrap(tty.CleanLine(text), 7))
 	}
 }
 

@@ -30,7 +30,7 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 		{"80", []string{"1.2ms  250ms  12     1\n", "✗  starter/notes: failed 3 times, next try in 5s: the", "folder that it needs\n"}},
 	} {
 		var page bytes.Buffer
-		Show(tty.New(&page, nil, func(string) string { return test.columns }), seen, false)
+		Show(tty.New(&page, nil, func(string) string { return test.columns }), seen, Options{})
 		for _, want := range test.want {
 			if !strings.Contains(page.String(), want) {
 				t.Errorf("COLUMNS=%s: there is no %q in\n%s", test.columns, want, page.String())
@@ -47,10 +47,18 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 func TestCallsThatWait(t *testing.T) {
 	for waiting, want := range map[int]string{0: "", 1: "! 1 call waits for approval: mcp-workbench approve\n", 2: "! 2 calls wait for approval: mcp-workbench approve\n"} {
 		var page bytes.Buffer
-		Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{{Waiting: waiting}}, false)
+		Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{{Waiting: waiting}}, Options{})
 		if !strings.Contains(page.String(), want) || strings.Contains(page.String(), "approval") != (want != "") {
 			t.Errorf("%d wait:\n%s", waiting, page.String())
 		}
+	}
+}
+
+func TestWorkbenchesOfOtherVersions(t *testing.T) {
+	var page bytes.Buffer
+	Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{{Version: "1.0.0"}, {Version: "2.0.0"}}, Options{Version: "2.0.0"})
+	if text := page.String(); strings.Count(text, "! It is of another version than this program, which is 2.0.0") != 1 || strings.Index(text, "! It is") > strings.Index(text, "mcp-workbench 2.0.0") {
+		t.Errorf("not the older one alone is marked:\n%s", text)
 	}
 }
 
@@ -74,13 +82,16 @@ func TestClientsAndConfiguration(t *testing.T) {
 			[]string{"client Claude Code 2.1, in /there, for 1m00s\n"}, "no client"},
 		{"the folder is said once", control.Workbench{Folder: "/here", Clients: []control.ConnectedClient{{Folder: "/here", Since: now}}}, []string{"client unnamed, for 1s\n"}, "in /here, for"},
 		{"a token", control.Workbench{Clients: []control.ConnectedClient{{Name: "c", Person: "laptop", Since: now}}}, []string{"client c, token laptop, for 1s\n"}, ""},
+		{"hostile", control.Workbench{Clients: []control.ConnectedClient{{Name: strings.Repeat("n", 5000) + "\n\x1b[2J", Version: "\x1b]0;title\x07" + strings.Repeat("v", 5000), Folder: "/a\nb\x1b[31m", Since: now}}},
+			[]string{"client " + strings.Repeat("n", 39) + "… "}, "\x1b"},
+		{"a name of nothing", control.Workbench{Clients: []control.ConnectedClient{{Name: "\x1b \n", Since: now}}}, []string{"client unnamed, for 1s\n"}, ""},
 		{"many", control.Workbench{Clients: make([]control.ConnectedClient, 20)}, []string{"and 12 more clients\n"}, ""},
 		{"as the file", control.Workbench{Config: "/c.json", Loaded: now.Add(-90 * time.Second)}, []string{"configuration read 1m30s ago\n", "no client is connected"}, "✗"},
 		{"with mistakes", control.Workbench{Config: "/c.json", Loaded: now.Add(-90 * time.Second), Problem: "/c.json:3:4: no"},
 			[]string{"✗ The configuration has mistakes and was not reloaded; what was read 1m30s ago stays in use: /c.json:3:4: no\n"}, "configuration read"},
 	} {
 		var page bytes.Buffer
-		Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{test.workbench}, false)
+		Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{test.workbench}, Options{})
 		for _, want := range test.want {
 			if !strings.Contains(page.String(), want) {
 				t.Errorf("%s: there is no %q in\n%s", test.name, want, page.String())

@@ -29,7 +29,7 @@ const (
 type Finder func(ctx context.Context) ([]*control.Client, error)
 
 // Watch refreshes the list of running workbenches until a person presses q.
-func Watch(ctx context.Context, screen *tty.Screen, find Finder, every time.Duration, tools bool) error {
+func Watch(ctx context.Context, screen *tty.Screen, find Finder, every time.Duration, options Options) error {
 	before, err := term.MakeRaw(int(os.Stdin.Fd()))
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func Watch(ctx context.Context, screen *tty.Screen, find Finder, every time.Dura
 	again := time.NewTicker(every)
 	defer again.Stop()
 	for {
-		if err := draw(ctx, screen, find, tools); err != nil {
+		if err := draw(ctx, screen, find, options); err != nil {
 			return err
 		}
 		select {
@@ -64,7 +64,7 @@ func Watch(ctx context.Context, screen *tty.Screen, find Finder, every time.Dura
 }
 
 // draw draws over the previous page. No running workbench is not an error.
-func draw(ctx context.Context, screen *tty.Screen, find Finder, tools bool) error {
+func draw(ctx context.Context, screen *tty.Screen, find Finder, options Options) error {
 	found, err := find(ctx)
 	problem, absent := errors.AsType[*toolbox.Error](err)
 	if err != nil && (!absent || problem.Code != toolbox.NotRunning) {
@@ -80,7 +80,7 @@ func draw(ctx context.Context, screen *tty.Screen, find Finder, tools bool) erro
 	if absent {
 		fmt.Fprintln(drawn, tty.Clean(problem.Message))
 	}
-	Show(drawn, seen, tools)
+	Show(drawn, seen, options)
 	lines := strings.Split(strings.TrimRight(page.String(), "\n"), "\n")
 	if _, height := screen.Size(); len(lines) >= height && height > 1 {
 		lines = append(lines[:height-2], screen.Paint(tty.Faint, "…"))
