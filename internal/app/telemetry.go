@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
@@ -40,7 +39,7 @@ func (a *App) telemetryMetrics() (meter.Snapshot, []telemetry.ServerState) {
 	for i := range statuses {
 		s := &statuses[i]
 		states[i] = telemetry.ServerState{
-			Toolbox: s.Toolbox, Server: s.Server, State: strings.ReplaceAll(string(s.State), " ", "_"), Memory: memory[s.PID],
+			Toolbox: s.Toolbox, Server: s.Server, State: s.State, Memory: memory[s.PID],
 			Questions: questions[toolbox.Ref{Toolbox: s.Toolbox, Server: s.Server}], IsLocked: isLocked[s.Toolbox],
 		}
 	}

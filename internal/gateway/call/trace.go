@@ -94,13 +94,14 @@ func (t *Trace) enter(next phase, now time.Time) {
 	}
 }
 
-// begin adds a step, which goes on. The caller holds mu.
+// begin adds a step, which goes on, and returns its span: that of the request if the step is left out. The caller holds mu.
 func (t *Trace) begin(step Step) tracecontext.SpanID {
-	step.Span = tracecontext.NewSpanID()
-	if len(t.steps) < maxSteps {
-		t.steps = append(t.steps, step)
-		t.open = len(t.steps)
+	if len(t.steps) == maxSteps {
+		return t.Span
 	}
+	step.Span = tracecontext.NewSpanID()
+	t.steps = append(t.steps, step)
+	t.open = len(t.steps)
 	return step.Span
 }
 

@@ -171,6 +171,10 @@ func TestStepsAreBounded(t *testing.T) {
 	if len(trace.Steps()) != maxSteps {
 		t.Errorf("there are %d steps", len(trace.Steps()))
 	}
+	// A request without a span of its own is told the one above, so that the spans of its server are not without a parent.
+	if got, _ := tracecontext.ParseParent(trace.send(downstream.Peer{}).Parent); got.Span != trace.Span {
+		t.Errorf("the server is told %v, want %v", got.Span, trace.Span)
+	}
 }
 
 func TestPollsAreOneStep(t *testing.T) {

@@ -450,7 +450,7 @@ func TestRecordThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := Record(context.Background(), r.options, TokenRemoved("x"))
-	if err == nil || strings.Count(err.Error(), "not a directory") != 1 {
+	if err == nil || strings.Count(err.Error(), r.options.Folder) != 1 {
 		t.Errorf("the error is %v", err)
 	}
 }

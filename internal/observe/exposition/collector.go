@@ -3,7 +3,6 @@
 package exposition
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,9 +28,6 @@ type Server struct {
 	Questions     int                 // calls that wait for approval
 	IsLocked      bool                // only approved definitions are offered
 }
-
-// states are all values of the label of that name.
-var states = []fleet.State{fleet.Faulty, fleet.Idle, fleet.Starting, fleet.Ready, fleet.BackingOff, fleet.LoginNeeded, fleet.Stopping}
 
 // outcomes are the values of the label of that name.
 var outcomes = map[call.Status]string{
@@ -84,8 +80,8 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 type output struct{ to chan<- prometheus.Metric }
 
 func (o output) state(server *Server, of []string) {
-	for _, state := range states {
-		o.gauge(serverState, float64(server.States[state]), with(of, strings.ReplaceAll(string(state), " ", "_"))...)
+	for _, state := range fleet.States() {
+		o.gauge(serverState, float64(server.States[state]), with(of, state.Label())...)
 	}
 	if server.Memory > 0 {
 		o.gauge(serverMemory, float64(server.Memory), of...)

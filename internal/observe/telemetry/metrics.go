@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // Labels of metrics are those of /metrics, where they have underscores instead of dots.
@@ -99,11 +100,12 @@ func (k serverKey) labels(more ...*common.KeyValue) []*common.KeyValue {
 	return append([]*common.KeyValue{text(labelToolbox, k.toolbox), text(labelServer, k.server)}, more...)
 }
 
-// addStates counts the sessions of a server by their state, and adds up their memory.
+// addStates counts the sessions of a server by their state, and adds up their memory. States without any are 0: a receiver would
+// show the last number otherwise.
 func (b *builder) addStates(states []ServerState) {
 	type stateKey struct {
 		serverKey
-		state string
+		state fleet.State
 	}
 	sessions, memory := make(map[stateKey]int), make(map[serverKey]int64)
 	for _, s := range states {
@@ -111,19 +113,19 @@ func (b *builder) addStates(states []ServerState) {
 		memory[s.key()] += s.Memory
 	}
 	for _, s := range states {
-		of, state := s.key(), stateKey{s.key(), s.State}
-		if count := sessions[state]; count > 0 {
-			b.gauge("mcp_workbench.server.state", "{session}", float64(count), of.labels(text(labelState, s.State)))
-			delete(sessions, state)
-		}
+		of := s.key()
 		size, isFirst := memory[of]
+		if !isFirst {
+			continue
+		}
+		delete(memory, of)
+		for _, state := range fleet.States() {
+			b.gauge("mcp_workbench.server.state", "{session}", float64(sessions[stateKey{of, state}]), of.labels(text(labelState, state.Label())))
+		}
 		if size > 0 {
 			b.gauge("mcp_workbench.server.memory", "By", float64(size), of.labels())
 		}
-		if isFirst {
-			b.gauge("mcp_workbench.questions.waiting", "{question}", float64(s.Questions), of.labels())
-			delete(memory, of)
-		}
+		b.gauge("mcp_workbench.questions.waiting", "{question}", float64(s.Questions), of.labels())
 	}
 }
 

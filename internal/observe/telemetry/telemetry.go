@@ -23,6 +23,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/tracecontext"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // Options configure what is sent.
@@ -40,10 +41,10 @@ type Options struct {
 // ServerState is the state of one session with a server.
 type ServerState struct {
 	Toolbox, Server string
-	State           string // one of a few words
-	Memory          int64  // bytes; 0 if it is not known
-	Questions       int    // calls of the server that wait for a person, the same in all its sessions
-	IsLocked        bool   // only approved definitions of the server are offered
+	State           fleet.State
+	Memory          int64 // bytes; 0 if it is not known
+	Questions       int   // calls of the server that wait for a person, the same in all its sessions
+	IsLocked        bool  // only approved definitions of the server are offered
 }
 
 func (s *ServerState) key() serverKey { return serverKey{s.Toolbox, s.Server} }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -128,9 +129,13 @@ func TestSpansAndMetricsArrive(t *testing.T) {
 			len(points[0].GetExemplars()) != 1 || points[0].GetExemplars()[0].GetTraceId()[0] != 1 || points[0].GetExemplars()[0].GetAsDouble() != 1 {
 			t.Errorf("the durations are %v", points)
 		}
-		states := receiver.Metric("mcp_workbench.server.state").GetGauge().GetDataPoints()
+		states := make(map[string]float64) // also those that no session is in, so that a receiver forgets the one before
+		for _, point := range receiver.Metric("mcp_workbench.server.state").GetGauge().GetDataPoints() {
+			states[point.GetAttributes()[2].GetValue().GetStringValue()] = point.GetAsDouble()
+		}
+		wantStates := map[string]float64{"ready": 2, "idle": 1, "faulty": 0, "starting": 0, "backing_off": 0, "login_needed": 0, "stopping": 0}
 		memory := receiver.Metric("mcp_workbench.server.memory").GetGauge().GetDataPoints()
-		if len(states) != 2 || states[0].GetAsDouble() != 2 || len(memory) != 1 || memory[0].GetAsDouble() != 120 {
+		if !maps.Equal(states, wantStates) || len(memory) != 1 || memory[0].GetAsDouble() != 120 {
 			t.Errorf("the states are %v, the memory %v", states, memory)
 		}
 		for name, label := range map[string]string{"mcp.client.session.duration": "server_ended", "mcp.server.session.duration": "tcp"} {

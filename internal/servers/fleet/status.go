@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
@@ -22,6 +23,14 @@ const (
 	LoginNeeded State = "login needed"
 	Stopping    State = "stopping"
 )
+
+// States returns all states.
+func States() []State {
+	return []State{Faulty, Idle, Starting, Ready, BackingOff, LoginNeeded, Stopping}
+}
+
+// Label returns the state as a word for metrics.
+func (s State) Label() string { return strings.ReplaceAll(string(s), " ", "_") }
 
 // Status describes a server at one moment.
 type Status struct {
