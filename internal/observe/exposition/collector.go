@@ -3,6 +3,7 @@
 package exposition
 
 import (
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -62,9 +63,15 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	for _, one := range seen.Counted.Servers {
 		counted[name{one.Toolbox, one.Server}] = one
 	}
+	shown := make(map[name]bool)
 	for i := range seen.Servers {
 		server := &seen.Servers[i]
-		of := []string{label(server.Toolbox), label(server.Name)}
+		as := name{label(server.Toolbox), label(server.Name)}
+		for n := 2; shown[as]; n++ { // names that differ only in what labels leave out
+			as.server = fmt.Sprintf("%s (%d)", label(server.Name), n)
+		}
+		shown[as] = true
+		of := []string{as.toolbox, as.server}
 		out.state(server, of)
 		totals := counted[name{server.Toolbox, server.Name}]
 		if totals == nil {

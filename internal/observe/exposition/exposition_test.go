@@ -296,3 +296,16 @@ func TestMerge(t *testing.T) {
 		}
 	}
 }
+
+// Servers whose names differ only in what labels leave out are shown apart.
+func TestNamesThatLookTheSame(t *testing.T) {
+	long := strings.Repeat("x", maxLabel)
+	got := read(t, Options{Read: func() Measured {
+		return Measured{Servers: []Server{{Toolbox: "t", Name: long + "a"}, {Toolbox: "t", Name: long + "b"}, {Toolbox: "t", Name: "a b"}, {Toolbox: "t", Name: "a  b"}, {Toolbox: "u", Name: "a b"}}}
+	}}, "")
+	for _, want := range []string{`server="` + long + `",toolbox="t"`, `server="` + long + ` (2)",toolbox="t"`, `server="a b",toolbox="t"`, `server="a b (2)",toolbox="t"`, `server="a b",toolbox="u"`} {
+		if strings.Count(got, "mcp_workbench_server_crashes_total{"+want+"}") != 1 {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
+	}
+}
