@@ -15,14 +15,14 @@ type Document struct {
 type (
 	documentFamily struct {
 		Name    string           `json:"name"`
-		Type    string           `json:"type"` // counter, gauge or histogram
+		Type    string           `json:"type"` // counter, gauge, histogram or summary
 		Help    string           `json:"help"`
 		Samples []documentSample `json:"samples"`
 	}
 	documentSample struct {
 		Labels  map[string]string `json:"labels"`
 		Value   *float64          `json:"value,omitempty"` // of a counter or gauge
-		Count   *uint64           `json:"count,omitempty"` // of a histogram
+		Count   *uint64           `json:"count,omitempty"` // of a histogram or summary
 		Sum     *float64          `json:"sum,omitempty"`
 		Buckets []documentBucket  `json:"buckets,omitempty"`
 	}
@@ -59,6 +59,9 @@ func newSample(metric *dto.Metric) documentSample {
 		sample.Value = finite(metric.Gauge.GetValue())
 	case metric.Untyped != nil:
 		sample.Value = finite(metric.Untyped.GetValue())
+	case metric.Summary != nil:
+		count := metric.Summary.GetSampleCount()
+		sample.Count, sample.Sum = &count, finite(metric.Summary.GetSampleSum())
 	case metric.Histogram != nil:
 		count := metric.Histogram.GetSampleCount()
 		sample.Count, sample.Sum = &count, finite(metric.Histogram.GetSampleSum())
