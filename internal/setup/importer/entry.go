@@ -2,7 +2,10 @@ package importer
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -14,6 +17,9 @@ func encode(server clients.Server) ([]byte, error) {
 	server.Disabled = false
 	return server.Definition()
 }
+
+// atHome is the working folder of servers that are independent of it; see runsAnywhere.
+const atHome = "~"
 
 // definition is the identity of a server.
 type definition struct {
@@ -40,7 +46,7 @@ func definitionOf(entry []byte) string {
 	if d.Transport != "sse" {
 		d.Transport = "" // derived from the rest
 	}
-	if d.Dir == "~" {
+	if d.Dir == atHome {
 		d.Dir = "" // a client's entry does not set it; see runsAnywhere
 	}
 	if len(d.Args) == 0 {
@@ -65,8 +71,9 @@ type existing struct {
 	servers map[string]Known           // by definition; without the source
 }
 
-// readExisting parses only what it needs; it does not validate the file.
-func readExisting(data []byte) (existing, error) {
+// readExisting parses only what it needs; it does not validate the file. If several toolboxes have a server, the wanted one
+// counts.
+func readExisting(data []byte, wanted string) (existing, error) {
 	found := existing{boxes: make(map[string]map[string]bool), servers: make(map[string]Known)}
 	if len(bytes.TrimSpace(data)) == 0 {
 		return found, nil
@@ -88,11 +95,46 @@ func readExisting(data []byte) (existing, error) {
 		for name, entry := range content.Servers {
 			found.boxes[box][name] = true
 			var state struct {
-				Disabled bool `json:"disabled"`
+				Disabled bool     `json:"disabled"`
+				Dir      string   `json:"cwd"`
+				Tools    []string `json:"toolFilters"`
 			}
 			_ = json.Unmarshal(entry, &state) // an invalid entry cannot be found
-			found.servers[definitionOf(entry)] = Known{Toolbox: box, Server: name, Disabled: state.Disabled}
+			known := Known{Toolbox: box, Server: name, Disabled: state.Disabled, atHome: state.Dir == atHome, tools: state.Tools}
+			key := definitionOf(entry)
+			if other, isThere := found.servers[key]; !isThere || known.isBefore(other, wanted) {
+				found.servers[key] = known
+			}
 		}
 	}
 	return found, nil
+}
+
+// isBefore reports whether this one of two entries of the same server is the one to compare with: it is in the wanted toolbox,
+// is enabled, offers all tools, or else has the lower name.
+func (k Known) isBefore(other Known, wanted string) bool {
+	rank := func(one Known) int {
+		rank := 0
+		for _, isWorse := range []bool{wanted != "" && one.Toolbox != wanted, one.Disabled, one.tools != nil} {
+			rank *= 2
+			if isWorse {
+				rank++
+			}
+		}
+		return rank
+	}
+	return cmp.Or(rank(k)-rank(other), strings.Compare(k.Toolbox, other.Toolbox), strings.Compare(k.Server, other.Server)) < 0
+}
+
+// difference returns how the server of the configuration differs from the client's, although it is the same; "" if the client
+// does not need its own.
+func (k Known) difference(source *clients.Source, server clients.Server) string {
+	offers := func(tool string) bool { return slices.Contains(k.tools, tool) || slices.Contains(k.tools, "*") }
+	switch {
+	case k.atHome && !runsAnywhere(source, server):
+		return "the workbench runs it in your home folder, and the client in another one"
+	case k.tools != nil && !offers("*") && (server.Tools == nil || slices.ContainsFunc(server.Tools, func(tool string) bool { return !offers(tool) })):
+		return "the workbench does not offer all of its tools (toolFilters)"
+	}
+	return ""
 }

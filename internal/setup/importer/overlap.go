@@ -42,7 +42,7 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 	if err != nil {
 		return nil, err
 	}
-	plan, err := NewPlan(Given{Sources: sources, Config: target.Kept, Env: target.variables, Lookup: os.LookupEnv})
+	plan, err := NewPlan(Given{Sources: sources, Config: target.Kept, Toolbox: options.Toolbox, Env: target.variables, Lookup: os.LookupEnv})
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +52,8 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 			o.addStay(known.Name, "the workbench has it in the toolbox '"+known.Toolbox+"', which the client does not get")
 		case known.Disabled:
 			o.addStay(known.Name, "it is disabled in the workbench; to enable it: "+options.Command("enable", known.Toolbox+"/"+known.Server))
+		case known.differ != "":
+			o.addStay(known.Name, known.differ)
 		default:
 			o.Both = append(o.Both, known)
 		}

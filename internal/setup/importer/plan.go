@@ -19,6 +19,7 @@ import (
 type Given struct {
 	Sources []clients.Source
 	Config  []byte                           // the current configuration; nil without one
+	Toolbox string                           // that is compared with first; "": any
 	Env     map[string]string                // the variables of its workbench.env
 	Lookup  func(name string) (string, bool) // the environment, which overrides that file
 }
@@ -51,6 +52,10 @@ type Known struct {
 	Name            string // in the client's file
 	Toolbox, Server string
 	Disabled        bool // in the configuration: the client still needs its own
+
+	atHome bool     // it runs in the home folder
+	tools  []string // that it offers; nil: all
+	differ string   // how it differs from the client's; "" if it does not
 }
 
 // Skipped is a server that cannot be imported, and why.
@@ -61,7 +66,7 @@ const reasonSelf = "it is the workbench itself"
 
 // NewPlan makes a plan. It changes no files.
 func NewPlan(g Given) (*Plan, error) {
-	had, err := readExisting(g.Config)
+	had, err := readExisting(g.Config, g.Toolbox)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +124,7 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 		return err
 	}
 	if known, ok := p.existing.servers[definitionOf(entry)]; ok {
-		known.Source, known.Name = source, own
+		known.Source, known.Name, known.differ = source, own, known.difference(source, server)
 		p.Already = append(p.Already, known)
 		return nil
 	}
