@@ -9,9 +9,15 @@ func (c *Client) build(e Entry, before value) value {
 		fields = c.remote
 	}
 	entry := value{kind: object, members: slices.Clone(before.members)}
-	if wasRemote := addressOf(before) != ""; wasRemote != (e.Remote != nil) {
+	switch wasRemote := addressOf(before) != ""; {
+	case wasRemote != (e.Remote != nil):
 		entry.members = slices.DeleteFunc(entry.members, func(m member) bool {
 			return slices.Contains(localKeys, m.name) || slices.Contains(remoteKeys, m.name)
+		})
+	case wasRemote && !e.Remote.isSameHost(before): // what was sent to another host may be secret
+		entry.members = slices.DeleteFunc(entry.members, func(m member) bool {
+			isFilled := slices.ContainsFunc(fields, func(f field) bool { return f.name == m.name })
+			return slices.Contains(remoteKeys, m.name) && !isFilled
 		})
 	}
 	for _, f := range fields {

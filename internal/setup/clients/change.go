@@ -85,13 +85,17 @@ func (c *Change) backUpAndWrite(store Backups, client *Client) error {
 	if err == nil {
 		err = c.write()
 	}
-	if err != nil {
-		if forgotten := store.Remove(kept); forgotten != nil {
-			return errors.Join(err, forgotten)
-		}
-		return err
+	if err == nil {
+		return nil
 	}
-	return nil
+	var problems []error
+	if wide != 0 {
+		problems = append(problems, os.Chmod(c.Path, wide)) // there is no token in it
+	}
+	if problem := errors.Join(append(problems, store.Remove(kept))...); problem != nil {
+		return errors.Join(err, problem)
+	}
+	return err
 }
 
 // privateMode is the mode of a file with a token.

@@ -116,3 +116,23 @@ func TestRemoteHeaders(t *testing.T) {
 		}
 	}
 }
+
+// Keys of clients for further credentials go to the same host only, too.
+func TestRemoteCredentials(t *testing.T) {
+	client := ByID("codex")
+	had := `[mcp_servers.workbench]
+url = "https://a.example/mcp"
+env_http_headers = { "X-Team" = "TEAM_SECRET" }
+http_headers = { "X-MCP-Workbench" = "codex" }
+tool_timeout_sec = 5
+`
+	for address, stays := range map[string]bool{"https://a.example/mcp/dev": true, "https://b.example/mcp": false} {
+		after, err := client.Put("/config.toml", []byte(had), Entry{Name: "workbench", Remote: &Remote{URL: address}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(after), "TEAM_SECRET") != stays || !strings.Contains(string(after), "tool_timeout_sec") {
+			t.Errorf("%s:\n%s", address, after)
+		}
+	}
+}
