@@ -121,6 +121,9 @@ func runAdd(cmd *cobra.Command, g *globals, flags addFlags, args []string) error
 	}
 	names := &configwrite.Names{Taken: e.Variable}
 	for _, server := range a.Servers {
+		if err := refuseUnreadable("the name of the server", server.Name); err != nil {
+			return err
+		}
 		if err := a.addServer(server, names); err != nil {
 			return err
 		}
@@ -248,6 +251,9 @@ func (a *addition) chooseToolbox() error {
 	case err != nil:
 		return err
 	case !slices.Contains(boxes, a.toolbox):
+		if err := refuseUnreadable("the name of the new toolbox", a.toolbox); err != nil {
+			return err
+		}
 		return a.makeToolbox(a.toolbox)
 	case a.flags.description != "":
 		return a.describe(a.toolbox, a.flags.description)

@@ -155,6 +155,8 @@ func (o *connectOptions) check(cmd *cobra.Command, g *globals, args []string) er
 		return refuse("%s is for a workbench over HTTP: name its address with --http", given("token-env", "token-file"))
 	case given("toolbox") != "" && o.toolbox == "":
 		return refuse("--toolbox needs the name of a toolbox")
+	case g != nil && refuseUnreadable("--name", o.name) != nil: // such an entry can still be removed
+		return refuseUnreadable("--name", o.name)
 	case given("http", "url") != "":
 		return o.checkAddress(g, given("shared", "remove-imported", "keep"))
 	}

@@ -74,6 +74,9 @@ func runMove(cmd *cobra.Command, edits []*edit, refs []string, ref string) error
 		names = append(names, from.Describe())
 	}
 	if target == nil {
+		if err := refuseUnreadable("the name of the new toolbox", box.Toolbox); err != nil {
+			return err
+		}
 		if err := e.makeToolboxFor(box.Toolbox, all); err != nil {
 			return err
 		}

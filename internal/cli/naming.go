@@ -1,5 +1,11 @@
 package cli
 
+import (
+	"fmt"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+)
+
 // How all commands say what a name may be. See toolbox.Named.
 const (
 	serverWords = `SERVER is the name of a server, or TOOLBOX/SERVER where several toolboxes have one of
@@ -9,3 +15,12 @@ that name. TOOLBOX stands for all of its servers.`
 	toolWords = `TOOL is the name of a tool, or SERVER/TOOL or TOOLBOX/SERVER/TOOL where several have one of
 that name.`
 )
+
+// refuseUnreadable refuses a new name that a person could not tell from another one, or type: with line breaks, invisible
+// characters or needless spaces.
+func refuseUnreadable(what, name string) error {
+	if tty.CleanLine(name) == name {
+		return nil
+	}
+	return &usageError{err: fmt.Errorf("%s %q has line breaks, invisible characters or needless spaces; choose another one, such as %q", what, name, tty.CleanLine(name))}
+}

@@ -34,7 +34,7 @@ cannot follow is shown: rules with a * in the name, clients and tokens for this 
 			if len(args) != 2 || args[1] == "" {
 				return &usageError{err: errors.New("rename needs a toolbox or a server, and its new name, such as: rename dev/github hub")}
 			}
-			return nil
+			return refuseUnreadable("the new name", args[1])
 		},
 		ValidArgsFunction: completion.One(completion.Servers(&g.Loader)),
 		RunE: func(cmd *cobra.Command, args []string) error {
