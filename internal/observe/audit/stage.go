@@ -140,11 +140,7 @@ func (l *Log) describe(f fields, c *call.Call, from *openCall) fields {
 	f = f.text("mcp.method.name", l.foreign(c.Method)).text("toolbox", c.Server.Toolbox()).text("server", c.Server.Name())
 	switch c.Method {
 	case protocol.MethodToolsCall:
-		name := c.Name
-		if c.Tool.IsAbsent() { // the client may have made it up
-			name = l.foreign(name)
-		}
-		f = f.text("gen_ai.tool.name", name)
+		f = f.text("gen_ai.tool.name", l.foreign(c.Name)) // the server or, if it has no such tool, the client chose it
 	case protocol.MethodPromptsGet:
 		f = f.text("gen_ai.prompt.name", l.foreign(c.Name))
 	}

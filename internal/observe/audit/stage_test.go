@@ -46,6 +46,7 @@ func TestLinesOfACall(t *testing.T) {
 	l := Open(r.options)
 	stage := NewStage(l)
 	c := newCall(t, `{"path":"a-value","key-with-S3CRET":1}`)
+	c.Name = "x-S3CRET"
 	stage.CallBegan(c, time.Now())
 	if verdict := stage.Admit(c); verdict.Refusal != nil || verdict.Wait != nil {
 		t.Errorf("the verdict is %+v", verdict)
@@ -64,7 +65,7 @@ func TestLinesOfACall(t *testing.T) {
 	report := r.good()
 	text := r.text()
 	for _, want := range []string{
-		`"event":"call","outcome":"admitted","call":"` + l.writer + `-1","mcp.method.name":"tools/call","toolbox":"T","server":"S","gen_ai.tool.name":"x","definition":"0102`,
+		`"event":"call","outcome":"admitted","call":"` + l.writer + `-1","mcp.method.name":"tools/call","toolbox":"T","server":"S","gen_ai.tool.name":"x-[hidden]","definition":"0102`,
 		`"caller":"token:ci","client":"an agent`, `"client.address":"192.0.2.7","client.port":4711`, `"trace_id":"0af7651916cd43dd8448eb211c80319c"`,
 		`"arguments.keys":["path","key-with-[hidden]"],"arguments.bytes":38,"arguments.hmac":"`,
 		`"event":"call","outcome":"tool_error","call":"` + l.writer + `-1"`, `"error.type":"tool_error","result.bytes":17,"ms":1.500`,
