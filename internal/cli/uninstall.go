@@ -147,7 +147,7 @@ var errStopped = &toolbox.Error{
 func removeGroups(ctx context.Context, screen *tty.Screen, groups []*uninstall.Group, yes bool) error {
 	var errs []error
 	for _, group := range groups {
-		err := confirm(ctx, screen, yes, fmt.Sprintf("Remove %s (%s)?", group.Name, group.What))
+		err := confirm(ctx, screen, yes, screen.Wrap(fmt.Sprintf("Remove %s (%s)?", group.Name, group.What), 0))
 		if known, ok := errors.AsType[*toolbox.Error](err); ok && known.Code == toolbox.Declined {
 			fmt.Fprintf(screen, "  kept %s\n", group.Name)
 			continue
@@ -181,7 +181,8 @@ func showGroup(screen *tty.Screen, group *uninstall.Group) {
 	if group.Bytes > 0 {
 		size = ", " + sizeText(group.Bytes)
 	}
-	fmt.Fprintf(screen, "%s: %s (%s%s)\n", screen.Paint(tty.Strong, group.Name), group.What, toolbox.Count(len(group.Items), "item", "items"), size)
+	fmt.Fprintf(screen, "%s: %s\n", screen.Paint(tty.Strong, group.Name),
+		screen.Wrap(fmt.Sprintf("%s (%s%s)", group.What, toolbox.Count(len(group.Items), "item", "items"), size), len(group.Name)+2))
 	for i, item := range group.Items {
 		if i == maxShownItems {
 			fmt.Fprintf(screen, "  … and %d more; --json lists all\n", len(group.Items)-i)

@@ -43,6 +43,7 @@ var termCommands = map[string]struct {
 	"code": {0, (*screen).confirm},
 	"exit": {0, (*screen).exit},
 	"save": {1, (*screen).save},
+	"size": {2, (*screen).resize},
 }
 
 // term is the script command: term start [NAME=value…] ARGS…, and then what is above.
@@ -200,6 +201,12 @@ func (s *screen) save(args []string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(s.dir, args[0]), []byte(shown), 0o600)
+}
+
+// resize gives the screen other columns and rows.
+func (s *screen) resize(args []string) error {
+	_, err := s.tmux("resize-window", "-x", args[0], "-y", args[1])
+	return err
 }
 
 // endScreen ends the screen's own tmux, and what runs on it.

@@ -199,9 +199,9 @@ func (p *person) compare(name, screen string) {
 func TestFirstFiveMinutes(t *testing.T) {
 	p := newPerson(t)
 	p.runs("1-start", "mcp-workbench")
-	p.runs("2-init", "mcp-workbench init", [2]string{"Toolboxes? (1-3)", "1"}, [2]string{"Write this? [Y/n]", "y"})
+	p.runs("2-init", "mcp-workbench init", [2]string{"Toolboxes? (1-3) [1]", "1"}, [2]string{"Write this? [Y/n]", "y"})
 	p.runs("3-doctor", "mcp-workbench doctor")
-	p.runs("4-connect", "mcp-workbench connect claude-code", [2]string{"Write this? [Y/n]", "y"})
+	p.runs("4-connect", "mcp-workbench connect claude-code", [2]string{"restores them. [Y/n]", "y"}, [2]string{"Write this? [Y/n]", "y"})
 	p.runs("5-find", `mcp-workbench find "read a file"`)
 	p.runs("6-call", "mcp-workbench call read_text_file path=hello.txt")
 	if secrets, err := os.ReadFile(filepath.Join(p.home, ".config/mcp-workbench/workbench.env")); err != nil || !strings.Contains(string(secrets), "sk-0123456789abcdefghij") {

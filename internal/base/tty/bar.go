@@ -47,7 +47,7 @@ func (b *Bar) Say(text string) {
 // draw writes over what was there. The caller holds the lock.
 func (b *Bar) draw(text string) {
 	width, _ := b.screen.Size()
-	fmt.Fprint(b.screen, "\r\x1b[K"+cutPainted(text, width-1))
+	fmt.Fprint(b.screen, "\r\x1b[K"+CutPainted(text, width-1))
 	b.shown = true
 }
 

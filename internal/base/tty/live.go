@@ -66,14 +66,14 @@ func (l *Live) draw() {
 	}
 	width, _ := l.screen.Size()
 	for _, line := range l.lines {
-		out.WriteString("\r\x1b[K" + cutPainted(line.text, width) + "\n")
+		out.WriteString("\r\x1b[K" + CutPainted(line.text, width) + "\n")
 	}
 	l.drawn = len(l.lines)
 	fmt.Fprint(l.screen, out.String())
 }
 
-// cutPainted is Cut for a text with styles: they take no room, and end with the text.
-func cutPainted(text string, width int) string {
+// CutPainted is Cut for a text with styles: they take no room, and end with the text.
+func CutPainted(text string, width int) string {
 	bare := sequences.ReplaceAllString(text, "")
 	if width <= 0 || Cut(bare, width) == bare {
 		return text

@@ -95,7 +95,7 @@ func TestCutPainted(t *testing.T) {
 		width int
 		bare  string
 	}{{0, "ok server 連絡"}, {80, "ok server 連絡"}, {14, "ok server 連絡"}, {12, "ok server …"}, {4, "ok …"}, {1, "…"}} {
-		got := cutPainted(text, test.width)
+		got := CutPainted(text, test.width)
 		if bare := sequences.ReplaceAllString(got, ""); bare != test.bare {
 			t.Errorf("width %d: %q, want %q", test.width, bare, test.bare)
 		}

@@ -138,7 +138,7 @@ func (s *Server) Status() Status {
 		status.LastError = needed.Error()
 	}
 	if s.config.Fault != nil {
-		status.LastError = s.config.Fault.Brief()
+		status.LastError = s.config.Fault.OneLine() // it is one of many lines; validate has all of it
 	}
 	if s.running != nil {
 		status.PID, status.Uptime = s.running.pid(), time.Since(s.running.ready)

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -100,5 +101,27 @@ func TestClientsAndConfiguration(t *testing.T) {
 		if test.dontAppear != "" && strings.Contains(page.String(), test.dontAppear) {
 			t.Errorf("%s: %q is in\n%s", test.name, test.dontAppear, page.String())
 		}
+	}
+}
+
+// On a page that is drawn over and over, no line may break.
+func TestLinesOfAPageFit(t *testing.T) {
+	var page bytes.Buffer
+	screen := tty.New(&page, nil, func(name string) string { return map[string]string{"COLUMNS": "60"}[name] })
+	long := "/" + strings.Repeat("long/", 100)
+	find := func(context.Context) ([]*control.Client, error) {
+		return []*control.Client{{Status: control.Workbench{Folder: long, Clients: []control.ConnectedClient{{Name: "c", Folder: long + "other"}}}}}, nil
+	}
+	if err := draw(t.Context(), screen, find, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.NewReplacer(fromTheTop, "", clearBelow, "", clearLine, "").Replace(page.String())
+	for line := range strings.SplitSeq(text, "\r\n") {
+		if runewidth.StringWidth(line) > 60 {
+			t.Errorf("too wide: %q", line)
+		}
+	}
+	if !strings.Contains(text, "client c") {
+		t.Errorf("there is no client on %q", text)
 	}
 }

@@ -82,8 +82,12 @@ func draw(ctx context.Context, screen *tty.Screen, find Finder, options Options)
 	}
 	Show(drawn, seen, options)
 	lines := strings.Split(strings.TrimRight(page.String(), "\n"), "\n")
-	if _, height := screen.Size(); len(lines) >= height && height > 1 {
+	width, height := screen.Size()
+	if len(lines) >= height && height > 1 {
 		lines = append(lines[:height-2], screen.Paint(tty.Faint, "…"))
+	}
+	for i, line := range lines { // a line that breaks would move all others
+		lines[i] = tty.CutPainted(line, width)
 	}
 	fmt.Fprint(screen, fromTheTop+strings.Join(lines, clearLine+"\r\n")+clearLine+"\r\n"+clearBelow)
 	return nil
