@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"path/filepath"
 	"time"
 
@@ -31,7 +32,15 @@ func (a *App) openAudit(options *Options) {
 	with.Log, with.Mask = options.Log, a.Mask
 	a.audit = audit.Open(with)
 	a.auditStage = audit.NewStage(a.audit)
-	a.onStop("audit log", a.audit.Close)
+	a.onStop("audit log", a.closeAudit)
+}
+
+// closeAudit ends the audit log. If it cannot be written, that is logged: it is no failure of what the workbench did.
+func (a *App) closeAudit(ctx context.Context) error {
+	if err := a.audit.Close(ctx); err != nil {
+		a.log.Warn("the last events are missing in the audit log", "count", a.audit.Unwritten(), "reason", err)
+	}
+	return nil
 }
 
 // deskOptions returns the options of the desk, whose questions are recorded.

@@ -72,7 +72,10 @@ func auditPath(g *globals, args []string) (string, error) {
 func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
 	settings, options := auditSettings(g)
 	state, err := audit.ReadState(options.Folder)
-	if err != nil {
+	switch {
+	case err != nil && settings.On:
+		return auditUnusable(options.Folder, err)
+	case err != nil:
 		return auditUnreadable(options.Folder, err)
 	}
 	public := ""
@@ -132,6 +135,14 @@ func plural(n int, noun string) string {
 func auditUnreadable(path string, err error) error {
 	hint := "Name the folder of a log, or one of its files. Workbenches begin one with the first event, with \"audit\": true in your configuration file."
 	return &toolbox.Error{Code: toolbox.AuditUnreadable, Message: fmt.Sprintf("The audit log at %s cannot be read: %v", path, err), Hint: hint, Cause: err}
+}
+
+// auditUnusable is the error of a folder in which no workbench can record anything.
+func auditUnusable(folder string, err error) error {
+	return &toolbox.Error{
+		Code: toolbox.AuditUnreadable, Message: fmt.Sprintf("The audit log at %s can be neither read nor written: %v", folder, err), Cause: err,
+		Hint: "Nothing is recorded there. Make it a folder that is yours to write, or change audit.folder in your configuration file.",
+	}
 }
 
 type verifyFlags struct {

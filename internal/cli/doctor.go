@@ -75,6 +75,7 @@ func runDoctor(ctx context.Context, g globals, options doctorOptions, out io.Wri
 		checks = append(checks, doctor.NotPassedOn(patients, os.Environ())...)
 	}
 	checks = append(checks, doctor.StateFolder(config.StateDir()))
+	checks = append(checks, doctor.AuditLog(cfg, config.StateDir())...)
 	checks = append(checks, doctor.StoredFiles(storedFolders())...)
 	checks = append(checks, doctor.Clients(clients.Survey(clients.ThisMachine())))
 	if !options.json {

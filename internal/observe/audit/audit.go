@@ -243,6 +243,13 @@ func (l *Log) hasMoreThan(n int) bool {
 	return len(l.queue) > n
 }
 
+// Unwritten returns how many lines could not be written, or wait to be.
+func (l *Log) Unwritten() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost + uint64(len(l.queue))
+}
+
 // Failing returns why nothing can be written at present; nil if it can.
 func (l *Log) Failing() error {
 	if failed := l.failing.Load(); failed != nil {

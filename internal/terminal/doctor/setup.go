@@ -12,6 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -24,6 +25,7 @@ const (
 	checkLock   = "lock"
 	checkState  = "state folder"
 	checkStored = "stored files"
+	checkAudit  = "audit log"
 	checkClient = "clients"
 )
 
@@ -200,6 +202,27 @@ func StateFolder(dir string) Check {
 		}
 	}
 	return Check{Name: checkState, Verdict: Fine, Detail: dir + " can be written"}
+}
+
+// AuditLog checks whether events can be recorded, if the configuration has them recorded.
+func AuditLog(cfg *config.Config, stateDir string) []Check {
+	if cfg == nil || !cfg.Audit.On {
+		return nil
+	}
+	options := app.AuditOptions(cfg.Audit, stateDir, "")
+	err := audit.Probe(options.Folder)
+	if err == nil {
+		return []Check{{Name: checkAudit, Verdict: Fine, Detail: options.Folder + " can be written"}}
+	}
+	check := Check{
+		Name: checkAudit, Verdict: Warning, Detail: fmt.Sprintf("%s cannot be written: %v: events are not recorded", options.Folder, plainCause(err)),
+		Fix: "Make room on the disk or the folder yours to write, or change audit.folder. For its state: mcp-workbench audit",
+	}
+	if cfg.Audit.Required {
+		check.Verdict = Failed
+		check.Detail += ", and calls are refused, because audit.required is true"
+	}
+	return []Check{check}
 }
 
 // StoredFiles checks that this version knows the formats of all stored files.
