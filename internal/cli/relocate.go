@@ -48,8 +48,12 @@ func (e *edit) showAffected(edits []*edit, all []configwrite.Relocation) bool {
 		for _, r := range all {
 			for _, pattern := range file.Affected(r, r.From.Servers(e.Outline)) {
 				found = true
-				e.caution("The pattern '%s' in the policy of %s does not match the same tools of %s as before. Check the policy afterwards: mcp-workbench policy",
-					pattern, shortenHome(file.Path), r.From.Describe())
+				how := "does not match"
+				if strings.Contains(pattern, "${") {
+					how = "has a variable, and may not match"
+				}
+				e.caution("The pattern '%s' in the policy of %s %s the same tools of %s as before. Check the policy afterwards: mcp-workbench policy",
+					pattern, shortenHome(file.Path), how, r.From.Describe())
 			}
 		}
 	}

@@ -84,7 +84,7 @@ func referenceAt(path []string, isKey bool) reference {
 }
 
 // Affected returns the patterns of the policy of this file that no longer match the tools of the relocated servers, or
-// match them only now. They are not about the entry alone, so that Relocate leaves them.
+// match them only now, and those with variables, of which that is unknown. They are not about the entry alone, so that Relocate leaves them.
 func (e *Edit) Affected(r Relocation, servers []config.PreviewServer) []string {
 	old, renamed := patterns(e.Content().Data), patterns(e.Next.Data)
 	if len(old) != len(renamed) {
@@ -103,7 +103,8 @@ func (e *Edit) Affected(r Relocation, servers []config.PreviewServer) []string {
 				return toolbox.Pattern(old[i]).Matches(from) != toolbox.Pattern(renamed[i]).Matches(to)
 			})
 		}
-		if slices.ContainsFunc(servers, differs) && !slices.Contains(found, old[i]) {
+		isUnclear := len(servers) > 0 && strings.Contains(old[i], "${") // a variable may hold the name
+		if (isUnclear || slices.ContainsFunc(servers, differs)) && !slices.Contains(found, old[i]) {
 			found = append(found, old[i])
 		}
 	}

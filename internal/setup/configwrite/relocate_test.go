@@ -15,7 +15,7 @@ func TestRelocate(t *testing.T) {
 	const file = `{
   "pinned": ["a/s/run", "a/x/run", "ab/s/run"],
   "policy": {"classes": {"a/s/*": "reads"}, "rules": [
-    {"tools": "a/*", "then": "deny"}, {"tools": ["a/s/run", "*/s/stop", "a*"], "except": ["a/s/x"], "then": "ask"}
+    {"tools": "a/*", "then": "deny"}, {"tools": ["a/s/run", "*/s/stop", "a*", "${BOX:-a}/s/y"], "except": ["a/s/x"], "then": "ask"}
   ]},
   "toolboxes": {
     "a": {"description": "a/s/run", "mcpServers": {"s": {"command": "a/s/run"}, "x": {"command": "x"}}},
@@ -34,19 +34,19 @@ func TestRelocate(t *testing.T) {
 			[]string{
 				`["a/s/run", "a/x/run"`, `["n*/s/run", "n*/x/run"`, `{"a/s/*"`, `{"n\\*/s/*"`, `"a/*"`, `"n\\*/*"`, `["a/s/run", "*/s`, `["n\\*/s/run", "*/s`,
 				`["a/s/x"]`, `["n\\*/s/x"]`, `"a": {`, `"n*": {`,
-			}, []string{"a*"},
+			}, []string{"a*", "${BOX:-a}/s/y"},
 		},
 		{
 			"a server", Entry{"a", "s"}, Entry{"a", "t"},
 			[]string{`["a/s/run", "a/x`, `["a/t/run", "a/x`, `{"a/s/*"`, `{"a/t/*"`, `["a/s/run", "*/s`, `["a/t/run", "*/s`, `["a/s/x"]`, `["a/t/x"]`, `"s": {`, `"t": {`},
-			[]string{"*/s/stop"},
+			[]string{"*/s/stop", "${BOX:-a}/s/y"},
 		},
 		{
 			"a server elsewhere", Entry{"a", "s"}, Entry{"ab", "s"},
 			[]string{
 				`["a/s/run", "a/x`, `["ab/s/run", "a/x`, `{"a/s/*"`, `{"ab/s/*"`, `["a/s/run", "*/s`, `["ab/s/run", "*/s`, `["a/s/x"]`, `["ab/s/x"]`,
 				`"s": {"command": "a/s/run"}, `, "", `{"command": "z"}`, `{"command": "z"}, "s": {"command": "a/s/run"}`,
-			}, []string{"a/*"},
+			}, []string{"a/*", "${BOX:-a}/s/y"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

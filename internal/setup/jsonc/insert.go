@@ -47,11 +47,12 @@ func (d *document) insert(at *hujson.Value, object *hujson.Object, index int, m 
 	}
 }
 
-// addition is a member to insert, with comments for when it has lines of its own.
+// addition is a member to insert, with comments for when it has lines of its own, or is moved.
 type addition struct {
 	hujson.ObjectMember
-	above  []string
-	behind string
+	isMoved bool // within the file
+	above   []string
+	behind  string
 
 	written *writtenValue // the value as it was written elsewhere in the file; nil: it is formatted
 }
@@ -79,7 +80,7 @@ func (d *document) insertAfter(previous *hujson.ObjectMember, m *addition) {
 	tail, _, lineComment := d.tail(from)
 	ownLine := d.beginsLine(previous.Name.StartOffset)
 	if !ownLine && !lineComment {
-		text := d.style.key(&m.ObjectMember) + d.inline(m, previous.Name.StartOffset)
+		text := d.inline(m, previous.Name.StartOffset)
 		if hasComma {
 			d.splice(from, from, d.style.gap+text+end)
 		} else {
@@ -102,7 +103,7 @@ func (d *document) insertBefore(at *hujson.Value, object *hujson.Object, m *addi
 	first := &object.Members[0]
 	if !d.beginsLine(first.Name.StartOffset) {
 		start := first.Name.StartOffset
-		d.splice(start, start, d.style.key(&m.ObjectMember)+d.inline(m, start)+","+d.style.gap)
+		d.splice(start, start, d.inline(m, start)+","+d.style.gap)
 		return
 	}
 	tail, _, _ := d.tail(at.StartOffset + 1)
@@ -131,8 +132,23 @@ func (d *document) above(m *addition, indent string) string {
 	return text
 }
 
-// inline formats a value that follows another on its line.
+// inline formats a member that shares its line with others. The comments of one that is moved become such that end on the
+// line.
 func (d *document) inline(m *addition, at int) string {
+	if !m.isMoved {
+		return d.style.key(&m.ObjectMember) + d.inlineValue(m, at)
+	}
+	above, behind := blockComments(strings.Join(m.above, "\n")), blockComments(m.behind)
+	if above != "" {
+		above += " "
+	}
+	if behind != "" {
+		behind = " " + behind
+	}
+	return above + d.style.key(&m.ObjectMember) + d.inlineValue(m, at) + behind
+}
+
+func (d *document) inlineValue(m *addition, at int) string {
 	if m.written != nil {
 		return m.written.at(d.indent(at))
 	}
@@ -143,11 +159,27 @@ func (d *document) inline(m *addition, at int) string {
 	return d.style.layout(&m.Value, d.indent(at))
 }
 
+// blockComments returns the comments in a text of comments and space on one line.
+func blockComments(text string) string {
+	var found []string
+	for at := 0; at < len(text); {
+		end := commentEnd([]byte(text), at)
+		if end == at {
+			at++
+			continue
+		}
+		words := strings.Join(strings.Fields(strings.TrimSuffix(text[at+2:end], "*/")), " ")
+		found = append(found, "/* "+strings.ReplaceAll(words, "*/", "* /")+" */")
+		at = end
+	}
+	return strings.Join(found, " ")
+}
+
 // insertFirst inserts a member into an empty object.
 func (d *document) insertFirst(at *hujson.Value, m *addition) {
 	open, closing := at.StartOffset+1, at.EndOffset-1
 	if d.style.oneLine {
-		d.splice(open, open, d.style.key(&m.ObjectMember)+d.inline(m, open))
+		d.splice(open, open, d.inline(m, open))
 		return
 	}
 	outer := d.indent(at.StartOffset)

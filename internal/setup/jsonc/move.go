@@ -55,6 +55,7 @@ func Move(source []byte, from, to []string) ([]byte, error) {
 	}
 	text := string(d.text[held.StartOffset:held.EndOffset])
 	with := d.commentsOf(from)
+	with.isMoved = true
 	with.written = &writtenValue{text: text, indent: d.indent(held.StartOffset)}
 	rest, err := Remove(source, from)
 	if err != nil {

@@ -37,8 +37,8 @@ func (d *document) remove(at *hujson.Value, object *hujson.Object, index int) {
 	d.splice(from, to, "")
 }
 
-// commentsOf returns the comments that are removed with a member: those on the lines directly above it, and those after
-// it on its line.
+// commentsOf returns the comments that are removed with a member: those on the lines directly above it, or before it on its
+// line, and those after it on its line.
 func (d *document) commentsOf(path []string) *addition {
 	at, _, err := d.walk(path[:len(path)-1])
 	if err != nil {
@@ -60,6 +60,13 @@ func (d *document) commentsOf(path []string) *addition {
 		if end, ends, _ := d.tail(r.end); ends {
 			with.behind = string(d.text[r.end:end])
 		}
+		return with
+	}
+	if leading := blockComments(string(d.text[r.before:r.key])); leading != "" {
+		with.above = []string{leading}
+	}
+	if tail, ends, _ := d.tail(r.end); r.index == 0 && (ends || r.count == 1) { // as rangeInLine
+		with.behind = string(d.text[r.end:tail])
 	}
 	return with
 }
@@ -93,7 +100,7 @@ func (r *removal) rangeInLine() (from, to int) {
 	if isLast || ends {
 		return r.before, tail
 	}
-	return r.skip(r.before, " \t"), r.skip(tail, " \t")
+	return r.skip(r.before, " \t"), r.skip(r.end, " \t") // a comment after the comma is the next member's
 }
 
 // rangeOfLines removes a member that begins a line. beforeEnd is the end of its predecessor with its comments.
@@ -108,7 +115,7 @@ func (r *removal) rangeOfLines(beforeEnd int, lineComment bool) (from, to int) {
 		return r.joinBlank(from, to), to
 	}
 	if r.index < r.count-1 { // the next member moves to its place on the line
-		return r.skip(from, " \t"), r.skip(tail, " \t")
+		return r.skip(from, " \t"), r.skip(r.end, " \t")
 	}
 	if !lineComment && len(bytes.TrimSpace(r.text[beforeEnd:from])) == 0 {
 		return beforeEnd, tail
