@@ -51,7 +51,14 @@ func plainRoot(root *hujson.Value, file string, r *report) (*hujson.Value, *Plai
 			return hujson.Value{StartOffset: start, Value: &hujson.Object{Members: members}}
 		}
 		list := hujson.Value{StartOffset: start, Value: used}
-		box := objectOf(member("description", text(strings.TrimSuffix("Tools of "+strings.Join(names, ", "), " of "))), member("mcpServers", list))
+		members := []hujson.ObjectMember{member("description", text(strings.TrimSuffix("Tools of "+strings.Join(names, ", "), " of "))), member("mcpServers", list)}
+		for _, again := range object.Members[at+1:] { // is reported as a duplicate: clients use the last one
+			if keyOf(again) == key {
+				again.Name.Value = hujson.String("mcpServers")
+				members = append(members, again)
+			}
+		}
+		box := objectOf(members...)
 		whole := objectOf(member("toolboxes", objectOf(member(p.Name, box))))
 		whole.StartOffset = root.StartOffset
 		return &whole, p

@@ -238,7 +238,7 @@ func (m *Machine) removeFiles(group stored.Group) error {
 func (m *Machine) roots() []string {
 	roots := slices.Clone(m.Sockets)
 	for _, place := range []stored.Place{stored.State, stored.Config, stored.Data} {
-		if folder := m.Folders[place]; folder != "" {
+		if folder := m.Folders[place]; folder != "" && !slices.Contains(roots, folder) { // variables may name one for all
 			roots = append(roots, folder)
 		}
 	}
