@@ -56,7 +56,7 @@ func addCommands(root *cobra.Command, g *globals) {
 		}},
 		{"Operate", []helpLine{
 			groupedHelp("Show workbenches and servers; answer calls that wait", newPS(), newTop(), newApprove()),
-			groupedHelp("Show a server's stderr; restart it; stop a workbench", newLogs(), newRestart(), newStop()),
+			groupedHelp("Show a server's stderr; restart it; stop a workbench", newLogs(g), newRestart(g), newStop()),
 			groupedHelp("Show the last calls; print metrics; use the audit log", newHistory(), newMetrics(), newAudit(g)),
 		}},
 		{"Serve", []helpLine{

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
-func newLogs() *cobra.Command {
+func newLogs(g *globals) *cobra.Command {
 	var which workbenchFlag
 	var follow, asJSON bool
 	var last int
@@ -32,7 +32,7 @@ level info on. With --follow, keep printing new lines.
   mcp-workbench logs --pid 4711   of that workbench itself`,
 		Args: atMostOne("the name of one server"), ValidArgsFunction: completion.Running,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, server, err := which.log(cmd.Context(), args)
+			client, server, err := which.log(cmd.Context(), g, args)
 			if err != nil {
 				return err
 			}
@@ -70,9 +70,9 @@ level info on. With --follow, keep printing new lines.
 }
 
 // log returns the workbench whose log is meant, and the server; one without a name for the workbench itself.
-func (r *workbenchFlag) log(ctx context.Context, args []string) (*control.Client, control.Server, error) {
+func (r *workbenchFlag) log(ctx context.Context, g *globals, args []string) (*control.Client, control.Server, error) {
 	if len(args) == 1 {
-		return r.server(ctx, args[0])
+		return r.server(ctx, g, args[0])
 	}
 	found, err := r.find(ctx)
 	if err == nil && len(found) > 1 {
@@ -101,6 +101,8 @@ func explainSilence(workbench control.Workbench, server control.Server) string {
 	switch {
 	case server.Name == "":
 		return fmt.Sprintf("The workbench with process id %d has logged nothing since it started", workbench.PID)
+	case server.Remote && server.LastError != "":
+		return fmt.Sprintf("%s is a remote server: its log is where it runs. It cannot be used: %s", server.Ref(), server.LastError)
 	case server.Remote:
 		return fmt.Sprintf("%s is a remote server: its log is where it runs", server.Ref())
 	case server.LastError != "":

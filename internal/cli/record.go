@@ -21,6 +21,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/recording"
 )
 
@@ -183,6 +184,9 @@ func (g *globals) recorded(o recordOptions) (*config.Config, error) {
 	at, err := s.Config.Places().Find(o.server, toolbox.ServerOnly)
 	if err != nil {
 		return nil, err
+	}
+	if s.Config.IsDisabled(at) {
+		return nil, console.DisabledServer(s.Config, at)
 	}
 	return s.Config.OnlyAt(at)
 }

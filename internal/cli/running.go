@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
 // workbenchFlag is the flag that selects a running workbench.
@@ -61,10 +64,26 @@ func (r *workbenchFlag) search(ctx context.Context, report func(silent error)) (
 }
 
 // server returns the named server, and its workbench.
-func (r *workbenchFlag) server(ctx context.Context, name string) (*control.Client, control.Server, error) {
+func (r *workbenchFlag) server(ctx context.Context, g *globals, name string) (*control.Client, control.Server, error) {
 	found, err := r.find(ctx)
 	if err != nil {
 		return nil, control.Server{}, err
 	}
-	return control.FindServer(found, name)
+	client, server, err := control.FindServer(found, name)
+	if unknown, ok := errors.AsType[*toolbox.Error](err); ok && unknown.Code == toolbox.ServerNotFound {
+		err = cmp.Or(g.disabledServer(name), err)
+	}
+	return client, server, err
+}
+
+// disabledServer is the error for a name that no running server has, because the configuration disables the server; nil if it does not.
+func (g *globals) disabledServer(name string) error {
+	outline := g.Outline()
+	at, err := outline.Places().Find(name, toolbox.ServerOnly)
+	for _, server := range outline.Servers {
+		if err == nil && server.Disabled && server.Toolbox == at.Toolbox && server.Name == at.Server {
+			return console.DisabledServer(nil, at)
+		}
+	}
+	return nil
 }

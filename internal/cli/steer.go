@@ -22,7 +22,7 @@ const (
 	stopTime    = 30 * time.Second // for a workbench to end; then the command reports an error
 )
 
-func newRestart() *cobra.Command {
+func newRestart(g *globals) *cobra.Command {
 	var which workbenchFlag
 	var asJSON bool
 	restart := &cobra.Command{
@@ -35,7 +35,7 @@ server in backoff is tried at once.
 		Example: `  mcp-workbench restart dev/github`,
 		Args:    exactly("the name of one server"), ValidArgsFunction: completion.Running,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, server, err := which.server(cmd.Context(), args[0])
+			client, server, err := which.server(cmd.Context(), g, args[0])
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ server in backoff is tried at once.
 				}
 				return &toolbox.Error{
 					Code: toolbox.RestartFailed, Message: fmt.Sprintf("Server '%s' did not restart: %v", server.Ref(), err),
-					Hint: "See: " + trust.Quote("mcp-workbench", "logs", server.Ref()), Cause: err,
+					Hint: "To look at it step by step: " + trust.Quote("mcp-workbench", "doctor", server.Ref()), Cause: err,
 				}
 			}
 			took := time.Since(began).Round(time.Millisecond)

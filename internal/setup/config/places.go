@@ -34,6 +34,18 @@ func newPlaces() *toolbox.Named {
 	return &toolbox.Named{Where: "in the configuration", Code: toolbox.ReferenceNotFound, List: "mcp-workbench list"}
 }
 
+// IsDisabled reports whether there is such a server, and it is disabled.
+func (c *Config) IsDisabled(at toolbox.Place) bool {
+	for _, box := range c.Toolboxes {
+		for _, server := range box.Servers {
+			if box.Name == at.Toolbox && server.Name == at.Server {
+				return server.Disabled
+			}
+		}
+	}
+	return false
+}
+
 // OnlyAt returns the configuration with nothing but one server.
 func (c *Config) OnlyAt(at toolbox.Place) (*Config, error) {
 	for _, box := range c.Toolboxes {

@@ -175,7 +175,8 @@ func Recording(l *loader.Loader) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
 		if len(args) == 1 {
-			found = offerServers(found, typed, l.Outline())
+			outline := l.Outline()
+			found = offerPlaces(found, typed, outline.Places(), func(i int) bool { return !outline.Servers[i].Disabled })
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}

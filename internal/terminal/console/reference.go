@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
@@ -213,11 +214,16 @@ func (c *Console) selection(name string) ([]place, error) {
 		}
 		return enabled, nil
 	case slices.Contains(disabled, place(at)):
-		return nil, &toolbox.Error{
-			Code:    toolbox.ReferenceNotFound,
-			Message: fmt.Sprintf("Server '%s' is disabled in the configuration", at),
-			Hint:    "To use it: " + trust.Command(c.Config, "enable", at.String()),
-		}
+		return nil, DisabledServer(c.Config, at)
 	}
 	return []place{place(at)}, nil
+}
+
+// DisabledServer is the error for a server that is disabled.
+func DisabledServer(cfg *config.Config, at toolbox.Place) error {
+	return &toolbox.Error{
+		Code:    toolbox.ReferenceNotFound,
+		Message: fmt.Sprintf("Server '%s' is disabled in the configuration", at),
+		Hint:    "To use it: " + trust.Command(cfg, "enable", at.String()),
+	}
 }

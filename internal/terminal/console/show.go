@@ -3,11 +3,13 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
@@ -36,12 +38,16 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 			return c.showGroup(ctx, ref, "", enabled, func(other place) bool { return other == at }, asJSON)
 		}
 	}
+	if off := slices.IndexFunc(disabled, func(at place) bool { return at.String() == ref }); off >= 0 {
+		return DisabledServer(c.Config, toolbox.Place(disabled[off]))
+	}
 	wanted := candidates(ref, enabled)
-	isServer := slices.ContainsFunc(enabled, func(at place) bool { return at.Server == ref })
+	hasName := func(at place) bool { return at.Server == ref }
+	isServer := slices.ContainsFunc(enabled, hasName) || slices.ContainsFunc(disabled, hasName)
 	if err := c.deniedByName(ref, wanted); err != nil && !isServer {
 		return err
 	}
-	known, err := c.toolLists(ctx, wanted, false)
+	known, err := c.toolsNamed(ctx, wanted, isServer)
 	if err != nil {
 		return err
 	}
@@ -64,11 +70,23 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	case len(servers) == 1:
 		return c.showGroup(ctx, servers[0].String(), "", enabled, func(at place) bool { return at == servers[0] }, asJSON)
 	}
+	if off := slices.IndexFunc(disabled, hasName); off >= 0 {
+		return DisabledServer(c.Config, toolbox.Place(disabled[off]))
+	}
 	if err := c.deniedAmong(ctx, ref, wanted); err != nil {
 		return err
 	}
 	c.printUnreachable(known.unreachable())
 	return notFound(ref, known.entries(), disabled)
+}
+
+// toolsNamed returns the tool lists to look up a name in. The name of a server is most likely meant as such: other servers are not
+// started to learn whether they have a tool of that name, too.
+func (c *Console) toolsNamed(ctx context.Context, wanted []place, isServer bool) (catalogue, error) {
+	if isServer {
+		return c.find(ctx, wanted, app.KnownOptions{Stored: true})
+	}
+	return c.toolLists(ctx, wanted, false)
 }
 
 // shownTool is the JSON of a tool.
@@ -250,8 +268,13 @@ func (c *Console) showGroup(ctx context.Context, name, description string, place
 	if err != nil {
 		return err
 	}
+	failed := known.unreachable()
+	var unreachable error
+	if len(failed) > 0 && len(failed) == len(known) {
+		unreachable = c.unreachableError(failed)
+	}
 	if asJSON {
-		return tty.WriteJSON(c.Out, asGroup(name, description, known))
+		return errors.Join(tty.WriteJSON(c.Out, asGroup(name, description, known)), unreachable)
 	}
 	fmt.Fprintln(c.Out, c.Out.Paint(tty.Strong, tty.CleanLine(name)))
 	if description != "" {
@@ -262,12 +285,8 @@ func (c *Console) showGroup(ctx context.Context, name, description string, place
 			c.showServer(server)
 		}
 	}
-	failed := known.unreachable()
 	c.printUnreachable(failed)
-	if len(failed) > 0 && len(failed) == len(known) {
-		return c.unreachableError(failed)
-	}
-	return nil
+	return unreachable
 }
 
 func asGroup(name, description string, known catalogue) any {
