@@ -24,6 +24,7 @@ const (
 	maxLeft  = 100                   // entries of a folder that are listed; further ones are not named
 	maxShell = 1 << 20               // bytes of a shell's file that are searched; a larger one is skipped
 	endTime  = 5 * time.Second       // for a stopped workbench to end its process; then its files are removed anyway
+	dialTime = time.Second           // for a connection to a socket; then nobody listens on it
 	endPoll  = 20 * time.Millisecond // between two looks whether the process has ended
 )
 
@@ -52,6 +53,8 @@ func foreignIn(folder string) (left []Left) {
 			return nil // it cannot be listed, or does not exist
 		case len(left) == maxLeft:
 			return fs.SkipAll
+		case isInUse(path):
+			left = append(left, Left{path, "a workbench that still runs listens on it"})
 		case !entry.IsDir():
 			left = append(left, Left{path, "it was not confirmed, or is not of the workbench"})
 		}

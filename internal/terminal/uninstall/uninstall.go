@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -205,15 +206,30 @@ func (m *Machine) addKeyring(group *Group) {
 	group.remove = func(ctx context.Context) error { return errors.Join(credentials.RemoveFromKeyring(folder), files(ctx)) }
 }
 
-// files returns all stored files.
+// files returns all stored files, but sockets in use: without its socket, a workbench that goes on running could not be found
+// by any command.
 func (m *Machine) files() ([]stored.File, error) {
 	found, err := stored.Find(m.Folders)
 	errs := []error{err}
 	for _, folder := range m.Sockets {
 		sockets, err := stored.Find(map[stored.Place]string{stored.Runtime: folder})
+		sockets = slices.DeleteFunc(sockets, func(file stored.File) bool { return isInUse(file.Path) })
 		found, errs = append(found, sockets...), append(errs, err)
 	}
 	return found, errors.Join(errs...)
+}
+
+// isInUse reports whether a program listens on a socket.
+func isInUse(path string) bool {
+	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSocket == 0 {
+		return false
+	}
+	conn, err := net.DialTimeout("unix", path, dialTime)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
 }
 
 // removeFiles removes the files of a group as they are now, and folders that are empty then.
