@@ -378,3 +378,22 @@ func TestRemovalIsSealedAtOnce(t *testing.T) {
 		t.Errorf("found %v", report.Findings)
 	}
 }
+
+// A process may be killed when it has begun a file, and written nothing, or a part of the first line.
+func TestTornFirstLineOfAFile(t *testing.T) {
+	for _, torn := range []string{`{`, `{"seq":5,"format":1,"time":"20`, `{"seq":5,"for`, ``} {
+		r := newRig(t)
+		r.options.maxFile = 700
+		r.write(4)
+		files, _ := r.read()
+		next := filepath.Join(r.options.Folder, fileName(len(files)+1))
+		if err := os.WriteFile(next, []byte(torn), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r.good()
+		r.write(2)
+		if report := r.good(); report.Torn != min(len(torn), 1) {
+			t.Errorf("after %q the report is %+v", torn, report)
+		}
+	}
+}
