@@ -63,6 +63,9 @@ type Options struct {
 	// Withheld is the notice to clients why files of the configuration are not used. Config contains nothing of these
 	// files, so nothing of them can be started.
 	Withheld string
+
+	// Refusal ends every request, which is recorded as any other that is refused; nil: the stages decide.
+	Refusal *call.Failure
 }
 
 // App is one workbench. New makes it, ServeStdio runs it for a client, Reload changes its configuration, Stop ends it.
@@ -71,6 +74,7 @@ type App struct {
 	front      *front.Server
 	toolbox    string // the only one to serve; "": all
 	isClear    bool   // see Options.Transparent
+	refusal    *call.Failure
 	version    string
 	started    time.Time
 	log        *slog.Logger
@@ -137,7 +141,7 @@ func New(options Options) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the path of this program is unknown, and its helper processes need it: %w", err)
 	}
-	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
+	a := &App{toolbox: options.Toolbox, isClear: options.Transparent, refusal: options.Refusal, version: options.Version, started: time.Now(), log: options.Log, environ: options.Environ, load: options.Load}
 	a.config.Store(options.Config)
 	a.files.Store(&fileState{loaded: a.started})
 	a.withheld.Store(options.Withheld)
@@ -216,7 +220,7 @@ func (a *App) surface(audience front.Audience) *metatool.Surface {
 	cfg := a.config.Load()
 	discovery := cfg.Discovery
 	if audience.Terminal {
-		discovery = config.Discovery{Search: true}
+		discovery = config.Discovery{Search: true, AutoOpen: a.refusal != nil}
 	}
 	return metatool.New(metatool.Options{
 		Router: a.router.Load(), Visible: a.view(audience), Mode: a.mode(audience), Discovery: discovery, Notice: a.withheld.Load().(string),

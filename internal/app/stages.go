@@ -17,6 +17,9 @@ func (a *App) stages(cfg *config.Config) call.Stages {
 	if tracer := a.telemetry.Tracer(); tracer != nil {
 		stages.Trace, stages.Observe = tracer, append(stages.Observe, a.telemetry)
 	}
+	if a.refusal != nil {
+		stages.Screen = append(stages.Screen, refusing{a.refusal})
+	}
 	rules := policy.New(cfg)
 	a.policy.Store(rules)
 	if rules != nil {
@@ -33,6 +36,12 @@ func (a *App) stages(cfg *config.Config) call.Stages {
 	}
 	return stages
 }
+
+// refusing refuses every request.
+type refusing struct{ refusal *call.Failure }
+
+// Screen implements call.Screener.
+func (r refusing) Screen(*call.Call) *call.Failure { return r.refusal }
 
 // reroute sends calls through the stages of another configuration.
 func (a *App) reroute(former, cfg *config.Config) {

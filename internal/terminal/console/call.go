@@ -40,7 +40,13 @@ type CallOptions struct {
 
 // Call calls a tool and shows its result.
 func (c *Console) Call(ctx context.Context, options CallOptions) error {
-	return c.callWithLogins(ctx, options)
+	err := c.callWithLogins(ctx, options)
+	if refused, ok := errors.AsType[*denied](err); ok {
+		if unrecorded := c.recordDenied(ctx, refused); unrecorded != nil {
+			c.Log.Error("the refused call is not recorded", "reason", unrecorded)
+		}
+	}
+	return err
 }
 
 func (c *Console) callOnce(ctx context.Context, options CallOptions) (err error) {
@@ -223,6 +229,17 @@ func (c *Console) arguments(e entry, options CallOptions) ([]byte, error) {
 	return encoded, nil
 }
 
+// useTool returns the arguments of use_tool for a call of a tool, which may have none.
+func useTool(ref toolbox.Ref, arguments []byte) []byte {
+	params := wire.AppendMember([]byte(`{"tool":{`), "toolbox", ref.Toolbox)
+	params = wire.AppendMember(params, "server", ref.Server)
+	params = append(wire.AppendMember(params, "name", ref.Name), '}')
+	if arguments != nil {
+		params = append(append(params, `,"arguments":`...), arguments...)
+	}
+	return append(params, '}')
+}
+
 func (r *activeCall) call(ctx context.Context, session *Session, tool catalog.Tool, encoded []byte, timeout time.Duration) (wire.Payload, error) {
 	within := ctx
 	if timeout > 0 {
@@ -230,10 +247,7 @@ func (r *activeCall) call(ctx context.Context, session *Session, tool catalog.To
 		within, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
 	}
-	params := wire.AppendMember([]byte(`{"tool":{`), "toolbox", r.at.Toolbox)
-	params = wire.AppendMember(params, "server", r.at.Server)
-	params = append(wire.AppendMember(params, "name", tool.Name), `},"arguments":`...)
-	result, err := session.Call(within, "use_tool", append(append(params, encoded...), '}'))
+	result, err := session.Call(within, "use_tool", useTool(toolbox.Ref{Toolbox: r.at.Toolbox, Server: r.at.Server, Name: tool.Name}, encoded))
 	ref := entry{r.at, tool}.Ref()
 	switch failure, refused := errors.AsType[*localclient.Error](err); {
 	case err == nil:

@@ -3,12 +3,14 @@ package console
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
@@ -50,7 +52,7 @@ func (c *Console) deniedAmong(ctx context.Context, ref string, servers []place) 
 			continue
 		}
 		if denial, isDenied := rules.Denial(queryOf(tool)); isDenied {
-			return deniedError(at.String()+"/"+tool.Ref.Name, denial)
+			return deniedError(at.String()+"/"+tool.Ref.Name, tool.Ref, denial)
 		}
 	}
 	return nil
@@ -75,19 +77,48 @@ func toolName(ref string, at place) string {
 
 // deniedTool returns why a tool is denied whatever its definition is, or nil. shown is its name in the message.
 func (c *Console) deniedTool(at place, name, shown string) error {
-	denial, isDenied := policy.New(c.Config).Denial(queryOf(Definition{Ref: toolbox.Ref{Toolbox: at.Toolbox, Server: at.Server, Name: name}}))
+	ref := toolbox.Ref{Toolbox: at.Toolbox, Server: at.Server, Name: name}
+	denial, isDenied := policy.New(c.Config).Denial(queryOf(Definition{Ref: ref}))
 	if !isDenied {
 		return nil
 	}
-	return deniedError(shown, denial)
+	return deniedError(shown, ref, denial)
 }
 
-func deniedError(shown string, denial policy.Reason) error {
+// denied is the cause of the error that a tool is denied.
+type denied struct {
+	ref    toolbox.Ref
+	reason policy.Reason
+}
+
+func (d *denied) Error() string { return "the tool " + d.reason.String() }
+
+// recordDenied lets a workbench refuse the call of a tool that is denied, so that it is recorded as those of other clients are. The
+// workbench refuses everything: whatever the rules are by now, nothing is run. Arguments were not made.
+func (c *Console) recordDenied(ctx context.Context, d *denied) (err error) {
+	workbench, err := app.New(app.Options{
+		Config: restrictTo(c.Config, []place{{d.ref.Toolbox, d.ref.Server}}), Version: c.Version, StateDir: c.StateDir, Log: c.Log,
+		Refusal: &call.Failure{Message: "it " + d.reason.String(), Rule: d.reason.Where()},
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx))) }()
+	client, err := c.connect(ctx, c.Config, workbench.ServeTerminal, Handlers{})
+	if err != nil {
+		return err
+	}
+	_, err = client.Call(ctx, "use_tool", useTool(d.ref, nil))
+	return errors.Join(err, client.Close())
+}
+
+func deniedError(shown string, ref toolbox.Ref, denial policy.Reason) error {
 	return &toolbox.Error{
 		Code:    toolbox.ToolDenied,
 		Message: fmt.Sprintf("The tool '%s' %s", shown, denial),
 		Hint: "To allow it, change the rule. To see how all rules judge it: " +
 			trust.Quote("mcp-workbench", "policy", "explain", shown, "--caller", config.CallerTerminal),
+		Cause: &denied{ref, denial},
 	}
 }
 
