@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
@@ -32,6 +33,7 @@ type connectOptions struct {
 	undo           bool
 	removeImported bool
 	keep           bool
+	noRestore      bool
 	shared         bool
 	toolbox        string
 	address        string // of a workbench over HTTP; "": the client starts one
@@ -206,6 +208,18 @@ func (o *connectOptions) targets(ids []string) ([]*clients.Client, error) {
 		}
 	}
 	return found, nil
+}
+
+// clientCommand returns a command line about the same file of a client, to paste.
+func (o connectOptions) clientCommand(name string, client *clients.Client, flags ...string) string {
+	words := append([]string{"mcp-workbench", name, client.ID}, flags...)
+	switch {
+	case o.project:
+		words = append(words, "--project")
+	case o.file != "":
+		words = append(words, "--file", o.file)
+	}
+	return trust.Quote(words...)
 }
 
 // mode returns the permissions of a new file: a project's file is for everybody who works on it.

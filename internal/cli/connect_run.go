@@ -27,17 +27,18 @@ type clientChange struct {
 
 // clientReport is what was done with a client, for scripts.
 type clientReport struct {
-	ID      string          `json:"id"`
-	Title   string          `json:"title"`
-	File    string          `json:"file"`
-	Status  clientStatus    `json:"status"`
-	Name    string          `json:"name,omitempty"` // of the workbench in the client
-	Removed []string        `json:"removed"`        // servers that were removed from the client's file
-	Stays   []importer.Stay `json:"stays"`          // servers that stay although their removal was requested
-	Notes   []string        `json:"notes"`          // what a person should know
-	Undo    string          `json:"undo,omitempty"` // the command that reverts the change
-	Next    string          `json:"next,omitempty"` // what makes the client load it
-	Error   *failure        `json:"error,omitempty"`
+	ID       string          `json:"id"`
+	Title    string          `json:"title"`
+	File     string          `json:"file"`
+	Status   clientStatus    `json:"status"`
+	Name     string          `json:"name,omitempty"` // of the workbench in the client
+	Removed  []string        `json:"removed"`        // servers that were removed from the client's file
+	Stays    []importer.Stay `json:"stays"`          // servers that stay although their removal was requested
+	Notes    []string        `json:"notes"`          // what a person should know
+	Undo     string          `json:"undo,omitempty"` // the command that reverts the change
+	Next     string          `json:"next,omitempty"` // what makes the client load it
+	Restored []string        `json:"restored"`       // servers that were put back into it
+	Error    *failure        `json:"error,omitempty"`
 }
 
 // clientStatus is how the change of a client ended.
@@ -53,7 +54,7 @@ const (
 )
 
 func newClientReport(client *clients.Client, file string) *clientReport {
-	return &clientReport{ID: client.ID, Title: client.Title, File: file, Status: statusPlanned, Removed: []string{}, Stays: []importer.Stay{}, Notes: []string{}}
+	return &clientReport{ID: client.ID, Title: client.Title, File: file, Status: statusPlanned, Removed: []string{}, Restored: []string{}, Stays: []importer.Stay{}, Notes: []string{}}
 }
 
 func (r *clientReport) fail(err error) {

@@ -19,10 +19,9 @@ func newDisconnect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "disconnect CLIENT...",
 		Short: "Remove the workbench from MCP clients",
-		Long: `Remove the workbench from the servers of MCP clients, and nothing else. The diff
-is shown before anything is written. To restore the client's file as it was
-before 'connect', including servers that were removed, use 'connect CLIENT
---undo'.`,
+		Long: `Remove the workbench from the servers of MCP clients, and put back the servers
+that 'connect' took out of their files; --no-restore leaves those out. Nothing
+else is changed, and the diff is shown before anything is written.`,
 		Example: `  mcp-workbench disconnect cursor
   mcp-workbench disconnect --all
   mcp-workbench disconnect claude-code --project --dry-run`,
@@ -47,6 +46,7 @@ before 'connect', including servers that were removed, use 'connect CLIENT
 	}
 	addConnectFlags(cmd, &o)
 	cmd.Flags().BoolVar(&o.all, "all", false, "disconnect all clients that have the workbench")
+	cmd.Flags().BoolVar(&o.noRestore, "no-restore", false, "leave out the servers that connect took out of the client's file")
 	return cmd
 }
 
@@ -70,11 +70,15 @@ func planDisconnect(ctx context.Context, client *clients.Client, o connectOption
 	if err != nil {
 		return nil, err
 	}
-	report := newClientReport(client, file)
-	c, err := clients.NewChange(file, o.mode(), func(before []byte) (after []byte, err error) {
-		after, report.Removed, err = client.RemoveWorkbench(file, before, o.name, isNamed)
-		return after, err
-	})
+	store, err := clients.OpenBackups()
+	if err != nil {
+		return nil, err
+	}
+	options := clients.ClearOptions{KeepsFile: true, NoServers: o.noRestore, Mode: o.mode()}
+	if isNamed {
+		options.Name = o.name
+	}
+	c, err := clients.NewClearing(client, store, file, options)
 	switch {
 	case err != nil:
 		return nil, err
@@ -87,25 +91,77 @@ func planDisconnect(ctx context.Context, client *clients.Client, o connectOption
 			Hint:    "'mcp-workbench connect' shows which clients are connected.",
 		}
 	}
+	d := &disconnection{o: o, screen: screen, client: client, clearing: c, store: store, report: newClientReport(client, file)}
+	d.report.Removed = c.Removed
+	d.report.Restored = takenNames(c.Restored)
 	return &clientChange{
-		client: client, report: report,
+		client: client, report: d.report,
 		show: func() {
-			showDiff(screen, file, c.Before, c.After, importer.Masker(file, [][]byte{c.Before}, sources))
+			showDiff(screen, file, c.Before, c.After, importer.Masker(file, [][]byte{c.Before, c.After}, sources))
 			fmt.Fprintln(screen)
+			d.showRestored()
 		},
 		write: func() error {
-			store, err := clients.OpenBackups()
-			if err == nil {
-				err = c.Write(store, client)
-			}
-			report.Undo = "mcp-workbench connect " + client.ID + " --undo"
-			return err
+			d.report.Undo = d.command("connect", "--undo")
+			return c.Write(store)
 		},
-		finish: func(isAlone bool) {
-			fmt.Fprintf(screen, "%s The workbench is removed from %s.\n", screen.Paint(tty.Good, "✓"), client.Title)
-			if isAlone {
-				fmt.Fprintf(screen, "\nNext: %s\n", client.After)
-			}
-		},
+		finish: d.finish,
 	}, nil
+}
+
+// disconnection is one client that is about to lose the workbench.
+type disconnection struct {
+	o        connectOptions
+	screen   *tty.Screen
+	client   *clients.Client
+	clearing *clients.Clearing
+	store    clients.Backups
+	report   *clientReport
+}
+
+// command returns a command line for the same file of the client.
+func (d *disconnection) command(name string, flags ...string) string {
+	return d.o.clientCommand(name, d.client, flags...)
+}
+
+// showRestored names the servers that come back.
+func (d *disconnection) showRestored() {
+	if len(d.report.Restored) > 0 {
+		showNotes(d.screen, []string{fmt.Sprintf("Back in %s, which connect took out: %s. To leave them out: --no-restore",
+			d.client.Title, strings.Join(d.report.Restored, ", "))})
+	}
+}
+
+func (d *disconnection) finish(isAlone bool) {
+	good := d.screen.Paint(tty.Good, "✓")
+	if len(d.clearing.Removed) > 0 {
+		fmt.Fprintf(d.screen, "%s The workbench is removed from %s.\n", good, d.client.Title)
+	}
+	if len(d.report.Restored) > 0 {
+		fmt.Fprintf(d.screen, "%s %s\n", good, d.screen.Wrap(fmt.Sprintf("Back in %s: %s.", d.client.Title, strings.Join(d.report.Restored, ", ")), 2))
+	}
+	if left, err := d.client.TakenOut(d.store, d.report.File); err == nil && len(left) > 0 {
+		fmt.Fprintf(d.screen, "  %s\n  To put them back: %s\n",
+			d.screen.Wrap(fmt.Sprintf("Still out of %s, since connect took them out: %s.", d.client.Title, strings.Join(takenNames(left), ", ")), 2), d.command("disconnect"))
+	}
+	if isAlone {
+		fmt.Fprintf(d.screen, "\nNext: %s\n", d.client.After)
+	}
+}
+
+// takenNames returns the names of servers for people, with the folder of those that are for one project.
+func takenNames(all []clients.Taken) []string {
+	names := []string{}
+	for _, taken := range all {
+		names = append(names, projectName(taken.Name, taken.Project))
+	}
+	return names
+}
+
+// projectName names a server in a client's file, with the project that it is for.
+func projectName(name, project string) string {
+	if project == "" {
+		return tty.CleanLine(name)
+	}
+	return tty.CleanLine(name + " (project " + shortenHome(project) + ")")
 }

@@ -114,6 +114,7 @@ func thisMachine(ctx context.Context) (*uninstall.Machine, error) {
 	known := clients.Survey(clients.ThisMachine())
 	if store, err := clients.OpenBackups(); err == nil {
 		known = append(known, clients.SurveyChanged(clients.ThisMachine(), store, known)...)
+		clients.FindTaken(store, known)
 	}
 	machine := &uninstall.Machine{
 		Folders: storedFolders(), Sockets: runtimedir.Existing(os.Getenv, config.StateDir()), Clients: known, Home: home,

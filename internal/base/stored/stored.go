@@ -78,7 +78,7 @@ var (
 	Backups = &Kind{
 		Name: "files of clients before and after each change by `connect`, for `--undo`; may contain secrets", Place: State,
 		Patterns: []string{"clients/*.json", "clients/*.backup", "clients/*.written", "clients/.backup-*"}, Format: 1,
-		Group: Records, Kept: "the last 20 changes of each client",
+		Group: Records, Kept: "the last 20 changes of each client, and every one that is the only copy of a server",
 	}
 	Definitions = &Kind{
 		Name: "which definition each tool had last, to notice a change", Place: State, Patterns: []string{"definitions/*.json", "definitions/*.new"},

@@ -15,7 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
-// keptBackups is the number of changes stored per client; older ones are removed.
+// keptBackups is the number of changes stored per client; older ones are removed, unless one is the only copy of a server.
 const keptBackups = 20
 
 // The files of a backup: the record, and the content before and after the change.
@@ -38,6 +38,8 @@ type Backup struct {
 	Was    bool   `json:"was_there"` // false: the file was made
 	// Mode is that of the file before, if the change took it from other users; 0 otherwise.
 	Mode fs.FileMode `json:"mode,omitempty"`
+	// PutBack means that the change put back servers which an earlier one had taken out.
+	PutBack bool `json:"put_back,omitempty"`
 
 	path string // of this record, without its ending
 }
@@ -163,11 +165,49 @@ func (s Backups) all(client string) ([]string, error) {
 	return found, err
 }
 
+// prune removes the oldest changes beyond the limit. A change stays if it is the only one that has a server which was taken out
+// of the client's file, or if it cannot be read.
 func (s Backups) prune(client string) error {
 	all, err := s.all(client)
-	for len(all) > keptBackups {
-		err = errors.Join(err, s.Remove(&Backup{path: all[0]}))
-		all = all[1:]
+	if len(all) <= keptBackups {
+		return err
+	}
+	held := make(map[string]bool)
+	var spare []string // the latest first
+	for _, path := range slices.Backward(all) {
+		taken, err := takenBy(path)
+		isSpare := err == nil
+		for _, key := range taken {
+			isSpare = isSpare && held[key]
+			held[key] = true
+		}
+		if isSpare {
+			spare = append(spare, path)
+		}
+	}
+	surplus := min(len(all)-keptBackups, len(spare))
+	for _, path := range spare[len(spare)-surplus:] {
+		err = errors.Join(err, s.Remove(&Backup{path: path}))
 	}
 	return err
+}
+
+// takenBy returns a key for each server, with its settings, that a change took out.
+func takenBy(path string) (keys []string, err error) {
+	b, err := readBackup(path)
+	if err != nil {
+		return nil, err
+	}
+	client := ByID(b.Client)
+	if client == nil {
+		return nil, nil
+	}
+	if b.Was {
+		taken, err := client.takenOut(b.File, []*Backup{b}, nil)
+		for _, one := range taken {
+			keys = append(keys, b.File+"\x00"+placeOf(one.servers, one.Name)+"\x00"+canonical(one.value))
+		}
+		return keys, err
+	}
+	return nil, nil
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -60,7 +61,7 @@ func TestBackups(t *testing.T) {
 func TestBackupsAreBounded(t *testing.T) {
 	store := Backups{Dir: t.TempDir()}
 	for i := range keptBackups + 5 {
-		if _, err := store.Store(Backup{Client: "zed", File: "/f"}, []byte(fmt.Sprint(i)), []byte("x"), time.Unix(int64(i), 0)); err != nil {
+		if _, err := store.Store(Backup{Client: "zed", File: "/f"}, []byte(fmt.Sprintf(`{"n": %d}`, i)), []byte("{}"), time.Unix(int64(i), 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +73,44 @@ func TestBackupsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if before, err := b.Before(); string(before) != fmt.Sprint(keptBackups+4) || err != nil {
+	if before, err := b.Before(); string(before) != fmt.Sprintf(`{"n": %d}`, keptBackups+4) || err != nil {
 		t.Errorf("%q, %v", before, err)
+	}
+}
+
+// A change is kept for good while it is the only one that has a server which was taken out.
+func TestBackupsKeepOnlyCopies(t *testing.T) {
+	store := Backups{Dir: t.TempDir()}
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	second := 0
+	add := func(before, after string) {
+		second++
+		if _, err := store.Store(Backup{Client: "cursor", File: file}, []byte(before), []byte(after), time.Unix(int64(second), 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entry := `"workbench": {"command": "mcp-workbench"}`
+	add(`{"mcpServers": {"a": {"command": "old"}}}`, `{"mcpServers": {`+entry+`}}`)
+	add(`{"mcpServers": {"a": {"command": "x"}}}`, `{"mcpServers": {`+entry+`}}`)
+	add(`{"mcpServers": {"a": {"command": "x"}}}`, `{"mcpServers": {`+entry+`}}`) // the same once more
+	for range keptBackups + 5 {
+		add(`{"mcpServers": {`+entry+`}}`, `{"mcpServers": {}}`)
+	}
+	all, err := store.all("cursor")
+	if err != nil || len(all) != keptBackups {
+		t.Fatalf("%d, %v", len(all), err)
+	}
+	for i, want := range []string{"old", "x"} {
+		if before, err := (&Backup{path: all[i], Was: true}).Before(); err != nil || !strings.Contains(string(before), want) {
+			t.Errorf("%s, %v", before, err)
+		}
+	}
+	taken, err := ByID("cursor").TakenOut(store, file)
+	if err != nil || len(taken) != 1 || taken[0].Name != "a" {
+		t.Errorf("%v, %v", taken, err)
+	}
+	only, err := store.OnlyCopies()
+	if err != nil || len(only) != 1 || only[all[1]] == "" {
+		t.Errorf("%v, %v", only, err)
 	}
 }

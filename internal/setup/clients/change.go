@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,7 +25,8 @@ type Change struct {
 	// HoldsToken makes the file readable for this user only, since a token is written into it.
 	HoldsToken bool
 
-	edit func(before []byte) (after []byte, err error)
+	putsBack bool // see Backup.PutBack
+	edit     func(before []byte) (after []byte, err error)
 }
 
 // NewChange reads a client's file and edits its content. mode applies to a new file.
@@ -70,7 +72,7 @@ func (c *Change) backUpAndWrite(store Backups, client *Client) error {
 	if err != nil {
 		return err
 	}
-	kept, err := store.Store(Backup{Client: client.ID, File: c.Path, Mode: wide}, c.Before, c.After, time.Now())
+	kept, err := store.Store(Backup{Client: client.ID, File: c.Path, Mode: wide, PutBack: c.putsBack}, c.Before, c.After, time.Now())
 	if err != nil {
 		return &toolbox.Error{
 			Code:    toolbox.FileNotWritten,
@@ -131,8 +133,11 @@ func (c *Change) refuseReadOnly() error {
 	}
 }
 
-// write writes the file unless it changed since it was read.
+// write writes the file, or removes it, unless it changed since it was read.
 func (c *Change) write() error {
+	if c.After == nil {
+		return c.remove()
+	}
 	err := safefile.Edit(c.Path, ".mcp-workbench-*", c.Before, c.After, c.Mode)
 	switch {
 	case err == nil:
@@ -151,6 +156,22 @@ func (c *Change) write() error {
 		Hint:    "Check that the folder exists, is yours, and has room.",
 		Cause:   err,
 	}
+}
+
+// remove removes the file unless it changed since it was read. A link stays.
+func (c *Change) remove() error {
+	now, err := ReadAll(c.Path)
+	if err != nil || now == nil {
+		return err
+	}
+	if !bytes.Equal(now, c.Before) {
+		return &toolbox.Error{Code: toolbox.FileChanged, Message: c.Path + " was changed by another program in the meantime, and was not removed", Hint: "Run the command again."}
+	}
+	target, err := safefile.Target(c.Path)
+	if err != nil {
+		return err
+	}
+	return os.Remove(target)
 }
 
 // OpenBackups returns the backups of this user.

@@ -14,6 +14,10 @@ type FileState struct {
 	Servers int      // without the workbench
 	Self    []string // entries that start the workbench
 	Problem error    // why the file could not be read
+
+	// Taken are the servers that connect took out, and that are missing since; FindTaken finds them.
+	Taken        []Taken
+	TakenProblem error // why that is unknown
 }
 
 // Survey returns the clients installed on a machine, in the order of All: one standing for each file that a client may
@@ -59,6 +63,16 @@ func SurveyChanged(m Machine, store Backups, known []FileState) []FileState {
 		}
 	}
 	return found
+}
+
+// FindTaken finds the servers that were taken out of the files and are missing there.
+func FindTaken(store Backups, states []FileState) {
+	for i := range states {
+		state := &states[i]
+		if state.Problem == nil {
+			state.Taken, state.TakenProblem = state.Client.TakenOut(store, state.File)
+		}
+	}
 }
 
 // IsInstalled reports whether the client is on a machine: its file, a folder of the client's own for it, or one of its

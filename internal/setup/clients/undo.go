@@ -21,10 +21,14 @@ type Undone struct {
 // entries of servers that the change touched are compared; everything else stays as it is now. A nil before is a
 // missing file.
 func (c *Client) Undo(file string, before, written, now []byte) (Undone, error) {
+	return c.undo(undoing{file: file, before: before, data: now}, written, now)
+}
+
+func (c *Client) undo(u undoing, written, now []byte) (Undone, error) {
+	file, before := u.file, u.before
 	if bytes.Equal(now, written) {
 		return Undone{Data: before}, nil
 	}
-	u := undoing{file: file, before: before, data: now}
 	for _, side := range []struct {
 		data []byte
 		tree *value
@@ -83,6 +87,8 @@ type undoing struct {
 	file           string
 	before         []byte
 	was, wrote, is value // before the change, after it, and now; the last follows data
+	// isClearing means that the change put back servers, which are not the workbench's: those that were edited since stay.
+	isClearing bool
 
 	data []byte
 	Undone
@@ -131,6 +137,10 @@ func (u *undoing) revert(servers []string) error {
 // restored servers, it would run them a second time.
 func (u *undoing) removeAdded(servers []string, wrote member, now value) error {
 	if changed := strings.Join(changedKeys(wrote.value, now), ", "); changed != "" {
+		if u.isClearing && !isSelf(wrote.value) {
+			u.addKept("'%s' was changed since (%s), and stays", wrote.name, changed)
+			return nil
+		}
 		if !startsSame(wrote.value, now) {
 			u.addKept("'%s' was changed since (%s): it leads to another program now, and stays", wrote.name, changed)
 			u.Stays = true

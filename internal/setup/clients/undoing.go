@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
@@ -54,7 +53,7 @@ func (u *Undoing) revert(now []byte) ([]byte, error) {
 		return nil, nil // the change created the file, and somebody removed it
 	}
 	var err error
-	u.Undone, err = u.client.Undo(u.Path, u.was, u.wrote, now)
+	u.Undone, err = u.client.undo(undoing{file: u.Path, before: u.was, data: now, isClearing: u.last.PutBack}, u.wrote, now)
 	return u.Undone.Data, err
 }
 
@@ -65,25 +64,11 @@ func (u *Undoing) restore() error {
 	if err := u.refuseReadOnly(); err != nil {
 		return err
 	}
-	if u.After != nil {
-		err := u.write()
-		if info, statErr := os.Stat(u.Path); err == nil && statErr == nil && u.last.Mode != 0 && info.Mode().Perm() == privateMode {
-			err = os.Chmod(u.Path, u.last.Mode) // the token is gone
-		}
-		return err
+	err := u.write()
+	if info, statErr := os.Stat(u.Path); err == nil && statErr == nil && u.last.Mode != 0 && info.Mode().Perm() == privateMode {
+		err = os.Chmod(u.Path, u.last.Mode) // the token is gone
 	}
-	now, err := ReadAll(u.Path)
-	if err != nil || now == nil {
-		return err
-	}
-	if !bytes.Equal(now, u.Before) {
-		return &toolbox.Error{Code: toolbox.FileChanged, Message: u.Path + " was changed by another program in the meantime, and was not removed", Hint: "Run the command again."}
-	}
-	target, err := safefile.Target(u.Path) // a link stays
-	if err != nil {
-		return err
-	}
-	return os.Remove(target)
+	return err
 }
 
 // Refused returns an error if nothing can be undone because everything was changed since.

@@ -2,6 +2,7 @@ package uninstall
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -32,12 +33,13 @@ const (
 // made, and the program.
 func (m *Machine) Left(executable string) (left []Left) {
 	left = []Left{}
+	only, _ := m.onlyCopies() // the folder is listed below, whatever is in it
 	for _, folder := range m.roots() {
 		if info, err := os.Lstat(folder); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			left = append(left, Left{folder, "it is a link, which is not followed"})
 			continue
 		}
-		left = append(left, foreignIn(folder)...)
+		left = append(left, foreignIn(folder, only)...)
 	}
 	if m.Home != "" {
 		left = append(left, m.userMade()...)
@@ -45,8 +47,8 @@ func (m *Machine) Left(executable string) (left []Left) {
 	return append(left, Left{executable, "the program: " + removal(executable)})
 }
 
-// foreignIn returns what is in a folder. After everything was removed, it is not the workbench's.
-func foreignIn(folder string) (left []Left) {
+// foreignIn returns what is in a folder. After everything was removed, it is not the workbench's, or the only copy of something.
+func foreignIn(folder string, only map[string]string) (left []Left) {
 	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -56,7 +58,7 @@ func foreignIn(folder string) (left []Left) {
 		case isInUse(path):
 			left = append(left, Left{path, "a workbench that still runs listens on it"})
 		case !entry.IsDir():
-			left = append(left, Left{path, "it was not confirmed, or is not of the workbench"})
+			left = append(left, Left{path, cmp.Or(only[recordOf(path)], "it was not confirmed, or is not of the workbench")})
 		}
 		return nil
 	})

@@ -119,13 +119,14 @@ func (m *Machine) workbenches() *Group {
 }
 
 func (m *Machine) clients() *Group {
-	group := &Group{Name: Clients, What: "entries of the workbench in the files of MCP clients; other entries stay"}
+	group := &Group{Name: Clients, What: "entries of the workbench in the files of MCP clients; servers that connect took out come back, and other entries stay"}
 	var having []clients.FileState
 	for _, state := range m.Clients {
-		if len(state.Self) > 0 && !slices.ContainsFunc(having, func(h clients.FileState) bool { return h.File == state.File && h.Client == state.Client }) {
-			having = append(having, state)
-			group.add(Item{Path: state.File, What: state.Client.Title + ": " + strings.Join(state.Self, ", ")})
+		if !isConcerned(state) || slices.ContainsFunc(having, func(h clients.FileState) bool { return h.File == state.File && h.Client == state.Client }) {
+			continue
 		}
+		having = append(having, state)
+		group.add(Item{Path: state.File, What: describeClient(state)})
 	}
 	group.remove = func(context.Context) error {
 		var errs []error
@@ -137,50 +138,38 @@ func (m *Machine) clients() *Group {
 	return group
 }
 
-// disconnect takes the entries of the workbench out of a client's file. If connect put them there, that is undone, which also
-// brings back the servers that it took out, and removes a file that it made.
+// isConcerned reports whether a client's file has the workbench, or lacks servers that were taken out of it.
+func isConcerned(state clients.FileState) bool {
+	return len(state.Self) > 0 || state.Exists && (len(state.Taken) > 0 || state.TakenProblem != nil)
+}
+
+func describeClient(state clients.FileState) string {
+	what := state.Client.Title
+	if len(state.Self) > 0 {
+		what += ": " + strings.Join(state.Self, ", ")
+	}
+	var back []string
+	for _, taken := range state.Taken {
+		back = append(back, taken.Name)
+	}
+	if len(back) > 0 {
+		what += "; back in: " + strings.Join(back, ", ")
+	}
+	return what
+}
+
+// disconnect takes the entries of the workbench out of a client's file, brings back the servers that connect ever took out, and
+// removes a file that it made.
 func disconnect(state clients.FileState) error {
 	store, err := clients.OpenBackups()
 	if err != nil {
 		return err
 	}
-	if err := undoConnect(store, state); err != nil {
+	clearing, err := clients.NewClearing(state.Client, store, state.File, clients.ClearOptions{Mode: 0o600})
+	if err != nil || clearing.IsEmpty() {
 		return err
 	}
-	change, err := clients.NewChange(state.File, 0o600, func(before []byte) ([]byte, error) {
-		after, _, err := state.Client.RemoveWorkbench(state.File, before, "", false)
-		return after, err
-	})
-	if err != nil || change.IsEmpty() {
-		return err
-	}
-	return change.Write(store, state.Client)
-}
-
-// undoConnect undoes the changes of a file, the latest first, up to the one that added the workbench: an entry may have been
-// written several times, and each time servers may have been taken out.
-func undoConnect(store clients.Backups, state clients.FileState) error {
-	changes, err := store.Changes(state.Client.ID, state.File)
-	if err != nil {
-		return err
-	}
-	for _, change := range changes {
-		undoing, err := clients.NewUndoing(state.Client, change)
-		if err == nil && !undoing.IsEmpty() {
-			err = undoing.Restore()
-		}
-		if err != nil {
-			return err
-		}
-		before, err := change.Before()
-		if err != nil {
-			return err
-		}
-		if _, had, err := state.Client.RemoveWorkbench(state.File, before, "", false); err != nil || len(had) == 0 {
-			return err
-		}
-	}
-	return nil
+	return clearing.Write(store)
 }
 
 // leaveNoBackups makes the removal of clients' entries remove its own backups: if there are no records, nobody is asked about
@@ -235,9 +224,10 @@ func isInUse(path string) bool {
 // removeFiles removes the files of a group as they are now, and folders that are empty then.
 func (m *Machine) removeFiles(group stored.Group) error {
 	found, err := m.files()
-	errs := []error{err}
+	only, unknown := m.onlyCopies()
+	errs := []error{err, unknown}
 	for _, file := range found {
-		if file.Kind.Group != group {
+		if file.Kind.Group != group || only[recordOf(file.Path)] != "" {
 			continue
 		}
 		if err := os.Remove(file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -249,6 +239,14 @@ func (m *Machine) removeFiles(group stored.Group) error {
 	}
 	return errors.Join(errs...)
 }
+
+// onlyCopies returns the backups that stay, and why.
+func (m *Machine) onlyCopies() (map[string]string, error) {
+	return clients.Backups{Dir: filepath.Join(m.Folders[stored.State], "clients")}.OnlyCopies()
+}
+
+// recordOf returns the path of a backup without its ending.
+func recordOf(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
 
 // roots are the folders that belong to the workbench.
 func (m *Machine) roots() []string {
