@@ -192,6 +192,7 @@ func TestRefusesWhatItCannotEdit(t *testing.T) {
 		{"cursor", "mcp.json", `{"mcpServers": `, "cannot be read"},
 		{"cursor", "mcp.json", `{"mcpServers": []}`, "left as it is"},
 		{"codex", "c.toml", `mcp_servers = { a = { command = "x" } }`, "left as it is"},
+		{"codex", "c.toml", "mcp_servers = {}\n", "left as it is"},
 		{"codex", "c.toml", "mcp_servers.workbench.command = \"mcp-workbench\"\n", "left as it is"},
 		{"goose", "c.yaml", "extensions: {a: {cmd: x}}\n", "left as it is"},
 		{"goose", "c.yaml", "{a: 1}\n", "left as it is"},

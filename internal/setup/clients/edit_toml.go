@@ -27,11 +27,11 @@ func putTOML(data []byte, servers []string, name string, entry value) ([]byte, e
 
 var errNoTable = errors.New("the entry has no table of its own")
 
-// isInline reports whether servers exist, but none has a table. This parser would accept an added table; the client's
-// would not.
+// isInline reports whether there is an object of servers, even an empty one, but no table. This parser would accept an added
+// table; the client's would not.
 func isInline(data []byte, servers []string) bool {
 	root, err := parseTOML(data)
-	return err == nil && !root.at(servers).isEmpty() &&
+	return err == nil && root.at(servers).kind != nothing &&
 		!slices.ContainsFunc(textLines(data), func(line string) bool { return isBelow(tomlHeader(line), servers) })
 }
 
