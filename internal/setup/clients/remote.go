@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // Remote is a workbench over HTTP.
@@ -32,7 +33,7 @@ var addressKeys = []string{"url", "httpUrl", "serverUrl", "uri"}
 
 // ownHeader is the header by which an entry over HTTP is recognised as the workbench's: an address alone could be that of
 // any server. Its value is the client's name.
-const ownHeader = "X-MCP-Workbench"
+const ownHeader = config.OwnHeader
 
 const (
 	authorization = "Authorization"

@@ -143,12 +143,20 @@ func plainServer(entry *hujson.Object, unapplied func(offset int, key string)) *
 	return server
 }
 
-// startsWorkbench reports whether an entry starts the workbench, directly or through a runner of packages: served as
-// its own server, it would lead back to itself.
+// OwnHeader is the header that 'connect --http' writes into an entry, by which it is recognised.
+const OwnHeader = "X-MCP-Workbench"
+
+// startsWorkbench reports whether an entry starts the workbench, directly or through a runner of packages, or was written to
+// reach one over HTTP: served as its own server, it would lead back to itself.
 func startsWorkbench(entry *hujson.Object) bool {
 	var words []string
 	for _, m := range entry.Members {
 		switch value := m.Value.Value.(type) {
+		case *hujson.Object:
+			isOwn := func(h hujson.ObjectMember) bool { return strings.EqualFold(keyOf(h), OwnHeader) }
+			if keyOf(m) == "headers" && slices.ContainsFunc(value.Members, isOwn) {
+				return true
+			}
 		case hujson.Literal:
 			if keyOf(m) == "command" {
 				words = append([]string{value.String()}, words...)

@@ -29,6 +29,7 @@ func TestPlainFile(t *testing.T) {
     "old": {"url": "https://y.example/sse", "type": "sse", "enabled": false},
     "local": {"type": "local", "command": "x", "includeTools": ["one"]},
     "wb": {"command": "npx", "args": ["-y", "mcp-workbench@latest", "--shared"]},
+    "far": {"url": "http://127.0.0.1:7420/mcp", "headers": {"x-mcp-workbench": "cursor"}},
     "clock": {"command": "/usr/bin/mcp-workbench", "args": ["builtin", "clock"]},
     "bad": {"command": 5}
   }}`)
@@ -56,7 +57,7 @@ func TestPlainFile(t *testing.T) {
 	if local.Fault != nil || local.Filter.Allows("two") || !local.Filter.Allows("one") {
 		t.Errorf("%+v", local)
 	}
-	if fault := box.Servers[5].Fault; fault == nil || fault.Problems[0].Line != 10 || fault.Problems[0].Column != 24 {
+	if fault := box.Servers[5].Fault; fault == nil || fault.Problems[0].Line != 11 || fault.Problems[0].Column != 24 {
 		t.Errorf("%+v", fault)
 	}
 	var warnings []string
@@ -64,7 +65,7 @@ func TestPlainFile(t *testing.T) {
 		warnings = append(warnings, warning.String())
 	}
 	text := strings.Join(warnings, "\n")
-	if len(warnings) != 2 || !strings.Contains(text, "'wb' is the workbench itself") || !strings.Contains(text, "'excludeTools' of the client is not applied") {
+	if len(warnings) != 3 || !strings.Contains(text, "'wb' is the workbench itself") || !strings.Contains(text, "'far' is the workbench itself") || !strings.Contains(text, "'excludeTools' of the client is not applied") {
 		t.Error(text)
 	}
 }
