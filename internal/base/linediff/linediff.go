@@ -2,7 +2,9 @@
 package linediff
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -22,7 +24,30 @@ func Unified(name string, before, after []byte) string {
 	if err != nil {
 		panic(err) // the edits do not fit their own text
 	}
-	return strings.ReplaceAll(diff, "\r\n", "\n")
+	return renumber(strings.ReplaceAll(diff, "\r\n", "\n"))
+}
+
+var hunkHeader = regexp.MustCompile(`(?m)^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@$`)
+
+// renumber corrects where hunks begin in the new text: udiff does not count the lines between two edits of one hunk.
+func renumber(diff string) string {
+	grown := 0 // by how many lines the hunks before it have made the text longer
+	return hunkHeader.ReplaceAllStringFunc(diff, func(header string) string {
+		match := hunkHeader.FindStringSubmatch(header)
+		number := func(at int) int {
+			n, err := strconv.Atoi(match[at])
+			if err != nil {
+				return 1 // a count of one is left out
+			}
+			return n
+		}
+		before, after := number(2), number(4)
+		if before > 0 && after > 0 { // an empty text has lines from 0 on
+			header = strings.Replace(header, "+"+match[3], "+"+strconv.Itoa(number(1)+grown), 1)
+		}
+		grown += after - before
+		return header
+	})
 }
 
 // Merge applies the change from base to changed to now. ok is false where the two changes of base touch each other.

@@ -28,6 +28,27 @@ func TestUnified(t *testing.T) {
 \ No newline at end of file
 +n
 `},
+		{"a second hunk after several edits in the first", long, "a\nB\nc\nd\nnew\n" + long[8:len(long)-1] + "N", `--- f
++++ f
+@@ -1,7 +1,8 @@
+ a
+-b
++B
+ c
+ d
++new
+ e
+ f
+ g
+@@ -11,4 +12,4 @@
+ k
+ l
+ m
+-n
+\ No newline at end of file
++N
+\ No newline at end of file
+`},
 		{"the same", long, long, ""},
 		{"insertions and a deletion", "a\nb\nc\n", "n\na\nc\nd\n", "--- f\n+++ f\n@@ -1,3 +1,4 @@\n+n\n a\n-b\n c\n+d\n"},
 		{"a deletion at the last possible place", "x\nx\nx\ny\n", "x\ny\n", "--- f\n+++ f\n@@ -1,4 +1,2 @@\n x\n-x\n-x\n y\n"},
