@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
 
@@ -192,7 +193,8 @@ func (a *addition) read(args []string, dash int, stdin io.Reader) (err error) {
 		return &usageError{err: fmt.Errorf("the JSON has %d servers, which have their own names", len(a.Servers))}
 	}
 	a.Servers[0].Name, a.Derived = names[0], false
-	return nil
+	box, name, _ := strings.Cut(names[0], "/")
+	return refuseSlash("server", names[0], fmt.Sprintf("To add it to a toolbox: add %s --toolbox %s", trust.Quote(strings.ReplaceAll(name, "/", "-")), trust.Quote(box)))
 }
 
 // applyFlags applies the settings of the command line to the servers.
@@ -223,6 +225,9 @@ func (a *addition) chooseToolbox() error {
 		boxes = append(boxes, box.Name)
 	}
 	a.toolbox = a.flags.toolbox
+	if box := strings.TrimSuffix(a.toolbox, "/"); !slices.Contains(boxes, a.toolbox) && box != "" {
+		a.toolbox = box // as a toolbox is marked where a server has the same name
+	}
 	switch {
 	case a.toolbox != "":
 	case len(boxes) == 1:
@@ -247,6 +252,9 @@ func (a *addition) chooseToolbox() error {
 		taken = append(taken, server.Name)
 	}
 	err := a.ChooseNames(a.toolbox, taken)
+	if err == nil && !slices.Contains(boxes, a.toolbox) {
+		err = refuseSlash("toolbox", a.toolbox, "Name it without a slash, such as '"+strings.ReplaceAll(a.toolbox, "/", "-")+"'")
+	}
 	switch {
 	case err != nil:
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/configwrite"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
@@ -76,8 +77,12 @@ func findToolbox(edits []*edit, ref string) (*edit, configwrite.Entry, error) {
 			}
 		}
 	}
-	_, found, err := findEntry(edits, ref)
-	if err == nil {
+	all := &config.Preview{}
+	for _, e := range edits {
+		all.Add(e.Outline)
+	}
+	_, err := all.Places().Find(ref, toolbox.ToolboxOnly)
+	if found, isServer := configwrite.Locate(all, ref); isServer == nil {
 		err = &toolbox.Error{
 			Code:    toolbox.ReferenceNotFound,
 			Message: fmt.Sprintf("'%s' is a server, not a toolbox", tty.CleanLine(ref)),

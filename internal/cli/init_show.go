@@ -110,6 +110,9 @@ func chooseToolboxes(ctx context.Context, screen *tty.Screen, plan *importer.Pla
 		if err != nil {
 			return nil, err
 		}
+		if err := refuseSlash("toolbox", name, slashHint); err != nil {
+			return nil, err
+		}
 		boxes = plan.All(name)
 	case choice == 2:
 		if boxes, err = chooseEach(ctx, screen, plan); err != nil {
@@ -120,6 +123,9 @@ func chooseToolboxes(ctx context.Context, screen *tty.Screen, plan *importer.Pla
 	return boxes, askValues(ctx, screen, plan)
 }
 
+// slashHint is what to do about a slash in a name that was typed.
+const slashHint = "Run init again, and choose a name without a slash"
+
 func chooseEach(ctx context.Context, screen *tty.Screen, plan *importer.Plan) ([]importer.Toolbox, error) {
 	names := make([]string, len(plan.Servers))
 	for i, server := range plan.Servers {
@@ -129,6 +135,9 @@ func chooseEach(ctx context.Context, screen *tty.Screen, plan *importer.Plan) ([
 		}
 		if names[i] = name; name == "" {
 			return nil, errors.New("a toolbox needs a name")
+		}
+		if err := refuseSlash("toolbox", name, slashHint); err != nil {
+			return nil, err
 		}
 	}
 	return plan.Assign(names), nil

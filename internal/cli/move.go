@@ -53,6 +53,9 @@ func runMove(cmd *cobra.Command, edits []*edit, refs []string, ref string) error
 	target, box, err := findToolbox(edits, ref)
 	if err != nil { // a new one
 		box = configwrite.Entry{Toolbox: strings.TrimSuffix(ref, "/")}
+		if err := refuseSlash("toolbox", box.Toolbox, "Name a toolbox alone"); err != nil {
+			return err
+		}
 	}
 	var names []string
 	for _, ref := range refs {

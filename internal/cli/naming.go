@@ -2,7 +2,9 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 )
 
@@ -23,4 +25,15 @@ func refuseUnreadable(what, name string) error {
 		return nil
 	}
 	return &usageError{err: fmt.Errorf("%s %q has line breaks, invisible characters or needless spaces; choose another one, such as %q", what, name, tty.CleanLine(name))}
+}
+
+// refuseSlash refuses a new name that would read as a reference. Files may have such names, and commands find them, but make none.
+func refuseSlash(what, name, hint string) error {
+	if !strings.Contains(name, "/") {
+		return nil
+	}
+	return &usageError{err: &toolbox.Error{
+		Message: fmt.Sprintf("A %s cannot be called '%s': a slash stands between toolbox and server", what, tty.CleanLine(name)),
+		Hint:    tty.CleanLine(hint) + ".",
+	}}
 }

@@ -70,7 +70,11 @@ func nameOf(entry configwrite.Entry) string {
 // renamed returns the entry under its new name, which must be free in the file.
 func (e *edit) renamed(from configwrite.Entry, name string) (configwrite.Entry, error) {
 	to := configwrite.Entry{Toolbox: name}
-	if from.Server != "" {
+	if from.Server == "" {
+		if err := refuseSlash("toolbox", name, "Name it without a slash, such as '"+strings.ReplaceAll(name, "/", "-")+"'"); name != from.Toolbox && err != nil {
+			return to, err
+		}
+	} else {
 		// Some write the whole reference again.
 		to = configwrite.Entry{Toolbox: from.Toolbox, Server: strings.TrimPrefix(name, from.Toolbox+"/")}
 		if box, rest, ok := e.otherToolbox(from, name); ok {
@@ -79,6 +83,11 @@ func (e *edit) renamed(from configwrite.Entry, name string) (configwrite.Entry, 
 				Message: fmt.Sprintf("'%s' is in toolbox '%s', and a new name does not move a server", tty.CleanLine(name), tty.CleanLine(box)),
 				Hint:    tty.CleanLine(fmt.Sprintf("Rename it to '%s', or move it: %s", rest, commandOn(e.Path, "move", from.String(), box))),
 			}
+		}
+		box, rest, _ := strings.Cut(to.Server, "/")
+		hint := fmt.Sprintf("Rename it to '%s', or move it to a toolbox: %s", strings.ReplaceAll(rest, "/", "-"), commandOn(e.Path, "move", from.String(), box))
+		if err := refuseSlash("server", to.Server, hint); to != from && err != nil {
+			return to, err
 		}
 	}
 	return to, e.refuseTaken(from, to)

@@ -26,6 +26,7 @@ const (
 	ServerOnly    Meaning = iota
 	ToolboxFirst          // for commands that only read
 	ToolboxMarked         // for commands that change: TOOLBOX/ is the toolbox then
+	ToolboxOnly
 )
 
 // Named finds places by the names that people use for them: SERVER where only one toolbox has it, else TOOLBOX/SERVER, and TOOLBOX.
@@ -39,7 +40,8 @@ type Named struct {
 	List      string // the command that lists what there is
 }
 
-// Find returns the place that a name is for. A full reference wins over a short one.
+// Find returns the place that a name is for. A full reference wins over a short one. That of a server wins over a toolbox with a slash in
+// its name, which can be marked by another slash.
 func (n *Named) Find(name string, meaning Meaning) (Place, error) {
 	box, isMarked := strings.CutSuffix(name, "/")
 	var boxes, found []Place
@@ -50,9 +52,10 @@ func (n *Named) Find(name string, meaning Meaning) (Place, error) {
 	}
 	for _, server := range n.Servers {
 		switch {
-		case server.String() == name && len(boxes) == 0:
+		case meaning == ToolboxOnly:
+		case server.String() == name && (len(boxes) == 0 || !isMarked):
 			return server, nil
-		case server.String() == name || server.Server == name:
+		case server.Server == name:
 			if !slices.Contains(found, server) {
 				found = append(found, server)
 			}
@@ -96,20 +99,26 @@ func (n *Named) ambiguous(name string, found []Place) error {
 
 func (n *Named) unknown(name string, meaning Meaning) error {
 	what := cmp.Or(n.What, "server")
-	if meaning != ServerOnly {
+	switch meaning {
+	case ToolboxFirst, ToolboxMarked:
 		what = "toolbox or " + what
+	case ToolboxOnly:
+		what = "toolbox"
 	}
 	err := &Error{Code: n.Code, Message: fmt.Sprintf("There is no %s '%s' %s", what, oneLine(name), n.Where)}
 	if near := n.nearest(name, meaning); len(near) > 0 {
 		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"
 		return err
 	}
-	var all []string
-	for _, server := range n.Servers {
-		all = append(all, server.String())
+	kind, all := "toolboxes", n.Toolboxes
+	if meaning != ToolboxOnly {
+		kind, all = "servers", nil
+		for _, server := range n.Servers {
+			all = append(all, server.String())
+		}
 	}
 	if len(all) > 0 && len(all) <= maxNamed {
-		err.Hint = "The servers are: " + listed(all) + "\n"
+		err.Hint = "The " + kind + " are: " + listed(all) + "\n"
 	}
 	err.Hint += "To see all: " + n.List
 	return err
@@ -135,6 +144,9 @@ func (n *Named) nearest(name string, meaning Meaning) (near []string) {
 	}
 	short := n.Short()
 	for i, server := range n.Servers {
+		if meaning == ToolboxOnly {
+			break
+		}
 		if strings.Contains(name, "/") { // as it was typed
 			short[i] = server.String()
 		}

@@ -96,6 +96,10 @@ func (r *SourceReader) readSnippet(data []byte, err error) (*Addition, error) {
 		if server.Name == "" {
 			server.Name, a.Derived = Name(server), true
 		}
+		if own := server.Name; simpleName(own) != own {
+			server.Name = simpleName(own)
+			r.Remark("'%s' is called '%s', since a slash stands between toolbox, server and tool.", tty.CleanLine(own), tty.CleanLine(server.Name))
+		}
 		for _, note := range server.Notes {
 			r.Remark("'%s': %s.", tty.CleanLine(server.Name), tty.CleanLine(note))
 		}
