@@ -1,14 +1,18 @@
 package config
 
 import (
+	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 )
 
 // expansion is a string with its variables replaced, and everything to report about it.
 type expansion struct {
 	text     string
 	values   []string // inserted by variables and defaults
+	shown    []string // defaults that are addresses: a person has to see where a server is
 	unset    []string // variables without a value or default
 	unclosed []string // name-like text after each ${ without a closing brace
 	literal  []string // look-alikes, left unchanged
@@ -73,8 +77,18 @@ func (e *expansion) resolve(ref reference, lookup func(string) (string, bool)) s
 	if !set {
 		value = strings.ReplaceAll(ref.fallback, "$${", "${")
 	}
+	if !set && isWebAddress(value) && !secret.Is(ref.name, value) {
+		e.shown = append(e.shown, value)
+		return value
+	}
 	e.values = append(e.values, value)
 	return value
+}
+
+// isWebAddress reports whether a text is the URL of a server.
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // addOnce limits how much one string can report.

@@ -16,6 +16,9 @@ func TestSecrets(t *testing.T) {
 		{"variable anywhere", `{"command": "x", "args": ["--token=${TOKEN}"]}`, []string{"tok_123456789"}},
 		{"variable and the whole", `{"command": "x", "env": {"A": "pre-${TOKEN}"}}`, []string{"pre-tok_123456789", "tok_123456789"}},
 		{"default when used", `{"command": "x", "args": ["${NO:-fallback-1}", "${TOKEN:-fallback-2}"]}`, []string{"tok_123456789", "fallback-1"}},
+		{"default that is an address", `{"url": "${NO:-https://shop.example/mcp?a=longvalue1}"}`, []string{"longvalue1"}},
+		{"default that is an address with a password", `{"url": "${NO:-https://u:pw@shop.example/mcp}"}`, []string{"https://u:pw@shop.example/mcp"}},
+		{"default of a secret", `{"url": "https://x/${API_KEY:-https://shop.example}"}`, []string{"https://shop.example"}},
 		{"literal args are shown", `{"command": "x", "args": ["some-long-argument"]}`, nil},
 		{"header", `{"url": "http://x", "headers": {"Authorization": "Bearer abcdefgh12"}}`, []string{"Bearer abcdefgh12", "abcdefgh12"}},
 		{

@@ -239,6 +239,9 @@ func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (t
 	for _, value := range e.values {
 		g.secrets.add(value)
 	}
+	for _, address := range e.shown {
+		g.secrets.addURL(address)
+	}
 	if strings.ContainsRune(e.text, 0) {
 		g.report.fail(offset, at, "Text must not hold a NUL character", "")
 	}
