@@ -33,6 +33,7 @@ func refuseSlash(what, name, hint string) error {
 		return nil
 	}
 	return &usageError{err: &toolbox.Error{
+		Code:    toolbox.Usage,
 		Message: fmt.Sprintf("A %s cannot be called '%s': a slash stands between toolbox and server", what, tty.CleanLine(name)),
 		Hint:    tty.CleanLine(hint) + ".",
 	}}
