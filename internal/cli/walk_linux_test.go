@@ -86,6 +86,7 @@ func TestWalkOverAllCommands(t *testing.T) {
 			t.Errorf("'%s': --json is %v, and withoutJSON says otherwise", path, hasJSON)
 		}
 		w.checkHelp(t, path)
+		w.checkUnwritable(t, append(strings.Fields(path), "--help"))
 		w.checkUsage(t, path)
 		if args, ok := walks[path]; ok {
 			w.checkOutput(t, path, args, !isExempt)
@@ -255,6 +256,9 @@ func (w *walk) checkOutput(t *testing.T, path string, args []string, hasJSON boo
 	t.Helper()
 	args = append(strings.Fields(path), args...)
 	piped, stderr, _ := w.inPipe(t, args...)
+	if piped != "" {
+		w.checkUnwritable(t, args)
+	}
 	if strings.Contains(piped+stderr, "\x1b") {
 		t.Errorf("%q writes colours into a pipe:\n%q", args, piped+stderr)
 	}
@@ -283,6 +287,35 @@ func (w *walk) checkOutput(t *testing.T, path string, args []string, hasJSON boo
 	}
 	if path != "call" && path != "find" {
 		checkShape(t, fmt.Sprintf("%q --json", args), "", document)
+	}
+}
+
+// checkUnwritable runs a command whose output cannot be written: the exit status is 1, and stderr says why, unless the
+// reader is just gone.
+func (w *walk) checkUnwritable(t *testing.T, args []string) {
+	t.Helper()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	reader, gone, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gone.Close()
+	_ = reader.Close()
+	for out, want := range map[*os.File]string{full: "The output cannot be written: ", gone: ""} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := w.command(ctx, args)
+		var errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = out, &errs
+		_ = cmd.Run() // its status is what counts
+		cancel()
+		said := errs.String()
+		if status := cmd.ProcessState.ExitCode(); status != 1 || !strings.Contains(said, want) || strings.Contains(said, "broken pipe") {
+			t.Errorf("%q into %s ends with %d, and says:\n%s", args, out.Name(), status, said)
+		}
 	}
 }
 
