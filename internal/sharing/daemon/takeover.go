@@ -44,7 +44,11 @@ type Other struct {
 
 // String tells the user about it.
 func (o Other) String() string {
-	who := fmt.Sprintf("a shared workbench of version %s (process %d)", o.Version, o.PID)
+	which := "of version "
+	if o.Version == o.own {
+		which = "of another build of version "
+	}
+	who := fmt.Sprintf("a shared workbench %s%s (process %d)", which, o.Version, o.PID)
 	switch {
 	case o.kin == newer:
 		return who + " is newer than this program (" + o.own + "), which gets a workbench of its own; upgrade it, or remove it from the client"

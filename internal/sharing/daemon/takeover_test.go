@@ -25,8 +25,8 @@ func TestTakeOver(t *testing.T) {
 		says             string // "": nothing
 		ends             bool
 	}{
-		{"older and idle", "0.9.0", "x", 0, "version 0.9.0 (process ", true},
-		{"the same version in another build", "1.0.0", "x", 0, "was used by nobody, and is replaced by version 1.0.0", true},
+		{"older and idle", "0.9.0", "x", 0, "was used by nobody, and is replaced by version 1.0.0", true},
+		{"the same version in another build", "1.0.0", "x", 0, "of another build of version 1.0.0 (process ", true},
 		{"older and in use", "0.9.0", "x", 1, "still serves 1 client; it is replaced by version 1.0.0", false},
 		{"newer", "1.10.0", "x", 0, "is newer than this program (1.0.0)", false},
 		{"of another configuration", "0.9.0", "y", 0, "", false},
