@@ -116,7 +116,10 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	loader.WriteFaults(stderr, cfg)
-	workbench, err := app.New(app.Options{Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log})
+	workbench, err := app.New(app.Options{
+		Config: cfg, Version: Version, StateDir: config.StateDir(), Log: log,
+		Transparent: len(o.command) > 0 || o.server != "",
+	})
 	if err != nil {
 		return err
 	}

@@ -257,12 +257,18 @@ func (a *asking) cannotAsk() *call.Failure {
 
 // refusal is the error of a call that was not approved.
 func (a *asking) refusal(why, hint string) *call.Failure {
-	text := fmt.Sprintf("it needs approval by the policy (%s)", a.entry.Rule)
+	text := fmt.Sprintf("it "+Needed+"(%s)", a.entry.Rule)
 	if a.entry.Because != "" {
 		text += ": " + a.entry.Because
 	}
-	return &call.Failure{Message: text + ". It was not run: " + why, Hint: hint, Rule: a.entry.Rule}
+	return &call.Failure{Message: text + NotRun + why, Hint: hint, Rule: a.entry.Rule}
 }
+
+// Parts of the message about a call that was not approved: the rule is between them, and the reason after them.
+const (
+	Needed = "needs approval by the policy "
+	NotRun = ". It was not run: "
+)
 
 // message is what the person reads who is asked through the client.
 func (a *asking) message() string {

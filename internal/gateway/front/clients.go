@@ -20,7 +20,7 @@ func (s *Server) Clients() []ConnectedClient {
 	defer s.mu.Unlock()
 	all := make([]ConnectedClient, 0, len(s.sessions))
 	for client := range s.sessions {
-		if profile := client.profile.Load(); profile != nil {
+		if profile := client.profile.Load(); profile != nil && client.stateless.isListed() {
 			all = append(all, ConnectedClient{profile.Name(), profile.Version(), client.origin.Folder, client.person, client.since})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
@@ -21,6 +22,7 @@ type statelessClient struct {
 	askable       bool   // it declares that it can be asked something
 	unmarked      bool   // see session.isUnmarked
 	subscriptions *subscriptions
+	isUsed        atomic.Bool // see isListed
 }
 
 // statelessClients are those of one endpoint.
@@ -117,6 +119,7 @@ func (c *statelessClients) newClient(who identity, key string, meta requestMeta)
 	s := newSession(c.server, who)
 	client := &statelessClient{session: s, key: key, caller: callerName(who.person, who.audience), askable: declaresQuestions(meta.capabilities)}
 	client.subscriptions = newSubscriptions(s)
+	client.isUsed.Store(c.isOwn) // one that has the pipe is there
 	s.stateless, s.notifier, s.results = client, client.subscriptions, nil
 	s.opened.all, s.news.bySubscription = true, true
 	s.questions.close()
@@ -128,6 +131,10 @@ func (c *statelessClients) newClient(who identity, key string, meta requestMeta)
 	s.joinFleet(capabilities, meta.info)
 	return client
 }
+
+// isListed reports whether people are shown the client. One that only asked which revisions there are has most likely gone on in a
+// session, or has gone: over HTTP nobody says which.
+func (c *statelessClient) isListed() bool { return c == nil || c.isUsed.Load() }
 
 func (c *statelessClient) registryKey() string { return c.key }
 
@@ -157,6 +164,9 @@ func (c *statelessClient) newRequest(to replyPath, key string, meta requestMeta)
 // prepare answers requests that only the modern era has, and those that continue another one; it
 // reports whether it did.
 func (c *statelessClient) prepare(r *request, message *wire.Message) (done bool) {
+	if r.method != protocol.MethodDiscover {
+		c.isUsed.Store(true)
+	}
 	switch method := protocol.FindMethod(r.method); {
 	case r.method == protocol.MethodDiscover:
 		c.discover(r)

@@ -171,6 +171,8 @@ func (e *LoginNeededError) Advice() string {
 	switch {
 	case e.Err.Final:
 		return FinalAdvice
+	case e.Config != nil && e.Config.LoginAdvice != "":
+		return e.Config.LoginAdvice
 	case e.Err.Unchallenged:
 		return fmt.Sprintf("run: %s (or, if it takes a fixed token, put it into the server's 'headers', such as %s)",
 			e.Command(), `{"Authorization": "Bearer ${TOKEN}"}`)

@@ -63,6 +63,7 @@ type Config struct {
 	Secrets        []string   // values that must not be shown, longest first
 	Variables      []string   // names that ${VAR} asked for, set or not, sorted
 	OuterVariables []string   // the subset that is used outside of servers
+	LoginAdvice    string     // what to do if a server wants a login, where no command can log in; "" otherwise
 }
 
 // File is one file that a configuration was read from, with the settings that apply to its toolboxes only.

@@ -9,7 +9,11 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // show prints a result; an error result goes to stderr.
@@ -18,6 +22,12 @@ func (c *Console) show(result wire.Payload, e entry, options CallOptions) error 
 		Code:    toolbox.ToolError,
 		Message: fmt.Sprintf("Tool '%s' answered with an error", tty.CleanLine(e.Ref())),
 		Hint:    "Its answer is above. Its parameters: mcp-workbench show " + e.Ref(),
+	}
+	if refused := c.notApproved(e, result); refused != nil {
+		failed = refused
+		if !options.JSON {
+			return failed
+		}
 	}
 	if options.JSON {
 		if _, err := fmt.Fprintf(c.Out, "%s\n", tty.EscapeJSON(result.Bytes())); err != nil {
@@ -44,6 +54,29 @@ func (c *Console) show(result wire.Payload, e entry, options CallOptions) error 
 		return failed
 	}
 	return nil
+}
+
+// notApproved is the error for the result of a call that the policy did not let pass, since nobody approved it; nil for others. What the
+// result says is meant for models.
+func (c *Console) notApproved(e entry, result wire.Payload) *toolbox.Error {
+	if !isError(result) || policy.New(c.Config) == nil {
+		return nil
+	}
+	said, reason, found := strings.Cut(strings.Join(texts(result), "\n"), approval.NotRun)
+	_, rule, isOurs := strings.Cut(said, approval.Needed)
+	if !found || !isOurs {
+		return nil
+	}
+	reason, _, _ = strings.Cut(reason, "\n")
+	hint := "To see how the rules judge it: " + trust.Command(c.Config, "policy", "explain", e.Ref(), "--caller", config.CallerTerminal)
+	if !c.Err.IsInteractive() {
+		hint = "In a terminal, you are asked.\n" + hint
+	}
+	return &toolbox.Error{
+		Code:    toolbox.ToolDenied,
+		Message: tty.CleanLine(fmt.Sprintf("Tool '%s' was not called: it %s%s. %s", e.Ref(), approval.Needed, rule, reason)),
+		Hint:    hint,
+	}
 }
 
 // presenter shows the content of a result on a screen, and saves everything but text to files.
