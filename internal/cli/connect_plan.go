@@ -85,7 +85,10 @@ func (c *connector) plan(ctx context.Context, client *clients.Client) (*clientCh
 	if n.sources, err = client.ReadFile(clients.ThisMachine(), n.file); err != nil {
 		return nil, err
 	}
-	if err := n.findDuplicates(ctx); err != nil {
+	if clients.IsFile(n.file, c.configuration) {
+		return nil, n.refuseOwnFile()
+	}
+	if err := n.findDuplicates(ctx, entry); err != nil {
 		return nil, err
 	}
 	n.change, err = clients.NewChange(n.file, c.o.mode(), func(before []byte) ([]byte, error) {
@@ -108,6 +111,15 @@ func (c *connector) plan(ctx context.Context, client *clients.Client) (*clientCh
 		client: client, report: n.report, isEmpty: n.change.IsEmpty(),
 		idle: n.showIdle, show: n.show, write: n.write, finish: n.showDone,
 	}, nil
+}
+
+// refuseOwnFile refuses to make the client's own file the configuration of the workbench in it.
+func (n *connection) refuseOwnFile() error {
+	return &toolbox.Error{
+		Code:    toolbox.LeadsBack,
+		Message: fmt.Sprintf("%s is the file of %s itself: with this configuration, the client would run every server in it twice", n.file, n.client.Title),
+		Hint:    fmt.Sprintf("Import its servers, and connect without --config: mcp-workbench init --from %s", n.client.ID),
+	}
 }
 
 // passOver leaves out a client that --all found and that cannot reach a workbench over HTTP.
@@ -181,13 +193,21 @@ func (n *connection) showDone(isAlone bool) {
 }
 
 // findDuplicates finds the client's servers that the workbench has, too, and decides which of them to remove.
-func (n *connection) findDuplicates(ctx context.Context) (err error) {
+func (n *connection) findDuplicates(ctx context.Context, entry clients.Entry) (err error) {
 	n.overlap = &importer.Overlap{}
 	if n.o.address != "" {
 		return nil // what a workbench elsewhere has is unknown
 	}
+	before, err := clients.ReadAll(n.file)
+	if err != nil {
+		return err
+	}
+	standing, err := n.client.Standing(n.file, before, entry)
+	if err != nil {
+		return err
+	}
 	n.overlap, err = importer.FindOverlap(ctx, n.sources, importer.OverlapOptions{
-		Config: n.configuration, Toolbox: n.o.toolbox, Working: seenWorking, Command: n.g.command,
+		Config: n.configuration, Standing: standing, Working: seenWorking, Command: n.g.command,
 	})
 	if err != nil {
 		return err
@@ -205,6 +225,10 @@ func (n *connection) findDuplicates(ctx context.Context) (err error) {
 	n.removed = n.overlap.Removable
 	for _, known := range n.removed {
 		n.report.Removed = append(n.report.Removed, known.Name)
+		if known.Limited != "" {
+			n.report.Notes = append(n.report.Notes, fmt.Sprintf("'%s' is limited to %s in %s; the workbench offers more of its tools. To limit it there, set the toolFilters of %s/%s.",
+				known.Name, known.Limited, n.client.Title, known.Toolbox, known.Server))
+		}
 	}
 	return nil
 }
@@ -233,11 +257,20 @@ func (n *connection) wantsRemoval(ctx context.Context) (bool, error) {
 func (n *connection) showStays() {
 	for _, s := range n.report.Stays {
 		fmt.Fprintf(n.screen, "%s %s\n", n.screen.Paint(tty.Caution, "!"),
-			n.screen.Wrap(fmt.Sprintf("'%s' stays in %s: %s", tty.CleanLine(s.Name), n.client.Title, tty.CleanLine(s.Reason)), 2))
+			n.screen.Wrap(fmt.Sprintf("%s stays in %s: %s", stayName(s), n.client.Title, tty.CleanLine(s.Reason)), 2))
 	}
 	if len(n.report.Stays) > 0 {
 		fmt.Fprintln(n.screen)
 	}
+}
+
+// stayName names a server that stays, with the project that it is for.
+func stayName(s importer.Stay) string {
+	name := "'" + tty.CleanLine(s.Name) + "'"
+	if s.Project != "" {
+		name += " of the project " + tty.CleanLine(shortenHome(s.Project))
+	}
+	return name
 }
 
 // showDoubled names the servers that both start, and how to remove them from the client's file.
@@ -273,7 +306,7 @@ func containsKnown(all []importer.Known, one importer.Known) bool {
 func joinNames(all []importer.Known) string {
 	names := make([]string, len(all))
 	for i, known := range all {
-		names[i] = tty.CleanLine(known.Name)
+		names[i] = projectName(known.Name, known.Source.Project)
 	}
 	return strings.Join(names, ", ")
 }

@@ -140,10 +140,7 @@ func (d *disconnection) finish(isAlone bool) {
 	if len(d.report.Restored) > 0 {
 		fmt.Fprintf(d.screen, "%s %s\n", good, d.screen.Wrap(fmt.Sprintf("Back in %s: %s.", d.client.Title, strings.Join(d.report.Restored, ", ")), 2))
 	}
-	if left, err := d.client.TakenOut(d.store, d.report.File); err == nil && len(left) > 0 {
-		fmt.Fprintf(d.screen, "  %s\n  To put them back: %s\n",
-			d.screen.Wrap(fmt.Sprintf("Still out of %s, since connect took them out: %s.", d.client.Title, strings.Join(takenNames(left), ", ")), 2), d.command("disconnect"))
-	}
+	showStillOut(d.screen, d.client, d.store, d.report.File, d.command("disconnect"))
 	if isAlone {
 		fmt.Fprintf(d.screen, "\nNext: %s\n", d.client.After)
 	}

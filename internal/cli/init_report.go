@@ -81,7 +81,7 @@ func (r *initReport) addPlan(plan *importer.Plan, boxes []importer.Toolbox) {
 		r.Already = append(r.Already, initKnown{known.Name, known.Toolbox, known.Server})
 	}
 	for _, skipped := range plan.Skipped {
-		r.Skipped = append(r.Skipped, initSkipped(skipped))
+		r.Skipped = append(r.Skipped, initSkipped{skipped.From, skipped.Name, skipped.Reason})
 	}
 	for _, variable := range plan.Variables {
 		r.Variables = append(r.Variables, variable.Name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -37,6 +38,7 @@ func planUndo(ctx context.Context, client *clients.Client, o connectOptions, scr
 	for _, changed := range slices.Concat(u.Undone.Edited, u.Undone.Kept) {
 		report.Notes = append(report.Notes, changed+".")
 	}
+	effect := newUndoEffect(u, client, report)
 	return &clientChange{
 		client: client, report: report, isEmpty: u.IsEmpty(),
 		idle: func() error {
@@ -53,7 +55,14 @@ func planUndo(ctx context.Context, client *clients.Client, o connectOptions, scr
 			}
 			return store.Remove(last)
 		},
-		finish: func(isAlone bool) { reportUndo(screen, u, client, isAlone) },
+		finish: func(isAlone bool) {
+			reportUndo(screen, u)
+			effect.show(screen, client)
+			showStillOut(screen, client, store, last.File, o.clientCommand("connect", client, "--undo"))
+			if isAlone {
+				fmt.Fprintf(screen, "\nNext: %s\n", client.After)
+			}
+		},
 	}, nil
 }
 
@@ -68,7 +77,51 @@ func showUndo(screen *tty.Screen, u *clients.Undoing, report *clientReport) {
 	}
 }
 
-func reportUndo(screen *tty.Screen, u *clients.Undoing, client *clients.Client, isAlone bool) {
+// undoEffect is what an undo means for the servers of a client.
+type undoEffect struct {
+	back, gone []string
+	workbench  clients.Presence
+}
+
+func newUndoEffect(u *clients.Undoing, client *clients.Client, report *clientReport) undoEffect {
+	back, gone, workbench := u.Servers()
+	e := undoEffect{takenNames(back), takenNames(gone), workbench}
+	report.Restored, report.Removed = e.back, e.gone
+	if workbench == clients.Added {
+		report.Notes = append(report.Notes, "The last change removed the workbench from "+client.Title+": undoing it puts the workbench back.")
+	}
+	return e
+}
+
+func (e undoEffect) show(screen *tty.Screen, client *clients.Client) {
+	switch e.workbench {
+	case clients.Added:
+		fmt.Fprintf(screen, "  The workbench is back in %s. To remove it: mcp-workbench disconnect %s\n", client.Title, client.ID)
+	case clients.Removed:
+		fmt.Fprintf(screen, "  The workbench is removed from %s.\n", client.Title)
+	case clients.Unchanged:
+	}
+	for _, one := range []struct {
+		what  string
+		names []string
+	}{{"Back in ", e.back}, {"Removed from ", e.gone}} {
+		if len(one.names) > 0 {
+			fmt.Fprintf(screen, "  %s\n", screen.Wrap(one.what+client.Title+": "+strings.Join(one.names, ", ")+".", 2))
+		}
+	}
+}
+
+// showStillOut names the servers that earlier changes took out of a client's file, and the command that puts them back.
+func showStillOut(screen *tty.Screen, client *clients.Client, store clients.Backups, file, command string) {
+	left, err := client.TakenOut(store, file)
+	if err != nil || len(left) == 0 {
+		return // the change itself was reported
+	}
+	fmt.Fprintf(screen, "  %s\n  To put them back: %s\n",
+		screen.Wrap(fmt.Sprintf("Still out of %s, since connect took them out: %s.", client.Title, strings.Join(takenNames(left), ", ")), 2), command)
+}
+
+func reportUndo(screen *tty.Screen, u *clients.Undoing) {
 	good := screen.Paint(tty.Good, "✓")
 	switch {
 	case u.IsExact():
@@ -77,9 +130,6 @@ func reportUndo(screen *tty.Screen, u *clients.Undoing, client *clients.Client, 
 		fmt.Fprintf(screen, "%s The rest of our change of %s is reverted; the exceptions are above.\n", good, shortenHome(u.Path))
 	default:
 		fmt.Fprintf(screen, "%s Our change of %s is reverted. Later changes by others stay.\n", good, shortenHome(u.Path))
-	}
-	if isAlone {
-		fmt.Fprintf(screen, "\nNext: %s\n", client.After)
 	}
 }
 

@@ -178,6 +178,9 @@ func programName(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(base, ".exe"), ".cmd")
 }
 
+// IsFile reports whether two paths lead to the same existing file.
+func IsFile(a, b string) bool { return isSameFile(a, b) }
+
 func isSameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {

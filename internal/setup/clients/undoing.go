@@ -71,6 +71,45 @@ func (u *Undoing) restore() error {
 	return err
 }
 
+// Servers returns the servers that the file gets back and those that it loses, and whether it gets or loses the workbench.
+func (u *Undoing) Servers() (back, gone []Taken, workbench Presence) {
+	now, err := entryTree(u.Path, u.Before, u.client.servers)
+	if err != nil {
+		return nil, nil, Unchanged
+	}
+	then, err := entryTree(u.Path, u.After, u.client.servers)
+	if err != nil {
+		return nil, nil, Unchanged
+	}
+	add := func(to *[]Taken, from, other value, servers []string, means Presence) {
+		for _, entry := range named(from.at(servers)) {
+			_, isThere := find(other.at(servers), entry.name)
+			switch isOurs := formatOf(u.Path) == shellFormat || isSelf(entry.value); {
+			case isThere:
+			case isOurs:
+				workbench = means
+			default:
+				*to = append(*to, Taken{Name: entry.name, Project: projectOf(u.client, servers)})
+			}
+		}
+	}
+	for _, servers := range u.client.serverPaths(now, then) {
+		add(&gone, now, then, servers, Removed)
+		add(&back, then, now, servers, Added)
+	}
+	return back, gone, workbench
+}
+
+// Presence is what happens to the workbench in a file.
+type Presence int
+
+// The ways.
+const (
+	Unchanged Presence = iota
+	Added
+	Removed
+)
+
 // Refused returns an error if nothing can be undone because everything was changed since.
 func (u *Undoing) Refused() error {
 	if len(u.Undone.Kept) == 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/jsonc"
 )
 
 // encode formats a server for the configuration. Whether it is disabled is decided when it is placed.
@@ -137,4 +138,46 @@ func (k Known) difference(source *clients.Source, server clients.Server) string 
 		return "the workbench does not offer all of its tools (toolFilters)"
 	}
 	return ""
+}
+
+// limits returns the tools that the client has of a server, if the configuration offers more; "" otherwise.
+func (k Known) limits(server clients.Server) string {
+	isMore := k.tools == nil || slices.ContainsFunc(k.tools, func(tool string) bool { return !slices.Contains(server.Tools, tool) })
+	if server.Tools == nil || !isMore {
+		return ""
+	}
+	return strings.Join(server.Tools, ", ")
+}
+
+// mergeTools makes a server offer all tools that the clients have of it, and notes whose limits that drops.
+func (p *Plan) mergeTools(known *Server, source *clients.Source, server clients.Server) error {
+	had, has := known.definition.Tools, server.Tools
+	isWithin := func(few, many []string) bool {
+		return many == nil || few != nil && !slices.ContainsFunc(few, func(tool string) bool { return !slices.Contains(many, tool) })
+	}
+	if isWithin(had, has) && isWithin(has, had) {
+		return nil
+	}
+	var all []string
+	if had != nil && has != nil {
+		all = slices.Compact(slices.Sorted(slices.Values(slices.Concat(had, has))))
+	}
+	note := func(from string, tools []string) {
+		if !isWithin(all, tools) {
+			p.addNote("'%s' of %s is limited to %s there, and to less than other clients have of it: here it offers what any of them has. To limit it, set its toolFilters.", known.Name, from, strings.Join(tools, ", "))
+		}
+	}
+	note(strings.Join(known.From[:len(known.From)-1], ", "), had)
+	note(title(source), has)
+	known.definition.Tools = all
+	var err error
+	if all == nil {
+		known.entry, err = jsonc.Remove(known.entry, []string{"toolFilters"})
+		return err
+	}
+	encoded, err := jsonc.Encode(all)
+	if err == nil {
+		known.entry, err = jsonc.Set(known.entry, []string{"toolFilters"}, encoded)
+	}
+	return err
 }

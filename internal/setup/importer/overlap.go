@@ -19,14 +19,15 @@ type Overlap struct {
 
 // Stay is a server that stays in a client's file, and why.
 type Stay struct {
-	Name   string `json:"name"`
-	Reason string `json:"reason"`
+	Name    string `json:"name"`
+	Project string `json:"project,omitempty"` // the folder that it is limited to
+	Reason  string `json:"reason"`
 }
 
 // OverlapOptions define the configuration to compare with.
 type OverlapOptions struct {
-	Config  string // the configuration file; "": none
-	Toolbox string // the only toolbox that the client gets; "": all
+	Config           string // the configuration file; "": none
+	clients.Standing        // what the client gets of it
 	// Working returns the servers that the workbench has started before.
 	Working func(ctx context.Context, configuration string) (map[toolbox.Ref]bool, error)
 	Command func(words ...string) string // a command line of the workbench, to paste
@@ -48,12 +49,14 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 	}
 	for _, known := range plan.Already {
 		switch {
+		case options.Obstacle != "":
+			o.addStay(known.Source, known.Name, options.Obstacle)
 		case options.Toolbox != "" && known.Toolbox != options.Toolbox:
-			o.addStay(known.Name, "the workbench has it in the toolbox '"+known.Toolbox+"', which the client does not get")
+			o.addStay(known.Source, known.Name, "the workbench has it in the toolbox '"+known.Toolbox+"', which the client does not get")
 		case known.Disabled:
-			o.addStay(known.Name, "it is disabled in the workbench; to enable it: "+options.Command("enable", known.Toolbox+"/"+known.Server))
+			o.addStay(known.Source, known.Name, "it is disabled in the workbench; to enable it: "+options.Command("enable", known.Toolbox+"/"+known.Server))
 		case known.differ != "":
-			o.addStay(known.Name, known.differ)
+			o.addStay(known.Source, known.Name, known.differ)
 		default:
 			o.Both = append(o.Both, known)
 		}
@@ -62,13 +65,13 @@ func FindOverlap(ctx context.Context, sources []clients.Source, options OverlapO
 		return nil, err
 	}
 	for _, server := range plan.Servers {
-		o.addStay(server.Name, "the workbench does not have it; to import it: "+options.Command("init"))
+		o.addStay(server.source, server.Name, "the workbench does not have it; to import it: "+options.Command(importWords(server.source)...))
 	}
 	for _, skipped := range plan.Skipped {
 		if slices.ContainsFunc(sources, func(s clients.Source) bool { return slices.Contains(s.Self, skipped.Name) }) {
 			continue // the workbench's own entry
 		}
-		o.addStay(skipped.Name, "the workbench does not have it: "+skipped.Reason)
+		o.addStay(skipped.source, skipped.Name, "the workbench does not have it: "+skipped.Reason)
 	}
 	return o, nil
 }
@@ -87,9 +90,23 @@ func (o *Overlap) findRemovable(ctx context.Context, options OverlapOptions) err
 			o.Removable = append(o.Removable, known)
 			continue
 		}
-		o.addStay(known.Name, "the workbench has not been seen to run it yet; to try it: "+options.Command("doctor", known.Toolbox+"/"+known.Server))
+		o.addStay(known.Source, known.Name, "the workbench has not been seen to run it yet; to try it: "+options.Command("doctor", known.Toolbox+"/"+known.Server))
 	}
 	return nil
 }
 
-func (o *Overlap) addStay(name, reason string) { o.Stays = append(o.Stays, Stay{name, reason}) }
+func (o *Overlap) addStay(source *clients.Source, name, reason string) {
+	o.Stays = append(o.Stays, Stay{Name: name, Project: source.Project, Reason: reason})
+}
+
+// importWords returns the command that imports the servers of a source.
+func importWords(source *clients.Source) []string {
+	isOwn := source.Client != nil && slices.Contains(source.Client.Files(clients.ThisMachine()), source.File)
+	if here, _ := clients.OfFolder([]clients.Source{*source}); len(here) == 0 {
+		return []string{"init", "--all-projects"}
+	}
+	if !isOwn && source.File != "" {
+		return []string{"init", "--from", source.File}
+	}
+	return []string{"init"}
+}

@@ -52,7 +52,7 @@ func TestOverlap(t *testing.T) {
 			source := clients.Source{Client: clients.ByID("claude-code"), Project: test.project, Servers: []clients.Server{test.client}}
 			for range 10 { // the order of objects must not matter
 				found, err := FindOverlap(t.Context(), []clients.Source{source}, OverlapOptions{
-					Config: path, Toolbox: test.toolbox,
+					Config: path, Standing: clients.Standing{Toolbox: test.toolbox},
 					Working: func(context.Context, string) (map[toolbox.Ref]bool, error) {
 						return map[toolbox.Ref]bool{{Toolbox: "dev", Server: "x"}: true, {Toolbox: "ops", Server: "y"}: true}, nil
 					},

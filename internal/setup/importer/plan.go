@@ -42,8 +42,9 @@ type Server struct {
 	Unset []string // unset variables; the server is disabled until they are set
 
 	definition clients.Server
-	entry      []byte // in the format of the configuration
-	atHome     bool   // runs in the home folder; see runsAnywhere
+	entry      []byte          // in the format of the configuration
+	atHome     bool            // runs in the home folder; see runsAnywhere
+	source     *clients.Source // the first that has it
 }
 
 // Known is a client's server that the configuration already has.
@@ -52,6 +53,8 @@ type Known struct {
 	Name            string // in the client's file
 	Toolbox, Server string
 	Disabled        bool // in the configuration: the client still needs its own
+	// Limited are the tools that the client has of it, if the configuration offers more.
+	Limited string
 
 	atHome bool     // it runs in the home folder
 	tools  []string // that it offers; nil: all
@@ -59,7 +62,11 @@ type Known struct {
 }
 
 // Skipped is a server that cannot be imported, and why.
-type Skipped struct{ From, Name, Reason string }
+type Skipped struct {
+	From, Name, Reason string
+
+	source *clients.Source
+}
 
 // reasonSelf is why a workbench is skipped.
 const reasonSelf = "it is the workbench itself"
@@ -82,10 +89,10 @@ func NewPlan(g Given) (*Plan, error) {
 	for i := range g.Sources {
 		source := &g.Sources[i]
 		for _, skipped := range source.Skipped {
-			p.Skipped = append(p.Skipped, Skipped{title(source), skipped.Name, skipped.Reason})
+			p.Skipped = append(p.Skipped, Skipped{title(source), skipped.Name, skipped.Reason, source})
 		}
 		for _, name := range source.Self {
-			p.Skipped = append(p.Skipped, Skipped{title(source), name, reasonSelf})
+			p.Skipped = append(p.Skipped, Skipped{title(source), name, reasonSelf, source})
 		}
 		for _, server := range source.Servers {
 			if err := p.addServer(g, names, source, server, same); err != nil {
@@ -114,6 +121,9 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 		known.From = append(known.From, title(source))
 		known.definition.Disabled = known.definition.Disabled && server.Disabled
 		known.atHome = known.atHome && runsAnywhere(source, server)
+		if err := p.mergeTools(known, source, server); err != nil {
+			return err
+		}
 		if known.definition.Name != server.Name {
 			p.addNote("'%s' of %s is the same server as '%s'.", own, title(source), known.Name)
 		}
@@ -125,11 +135,14 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 	}
 	if known, ok := p.existing.servers[definitionOf(entry)]; ok {
 		known.Source, known.Name, known.differ = source, own, known.difference(source, server)
+		if known.Limited = known.limits(server); known.Limited != "" {
+			p.addNote("'%s' of %s is limited to %s there; '%s/%s' in the configuration offers more of its tools.", own, title(source), known.Limited, known.Toolbox, known.Server)
+		}
 		p.Already = append(p.Already, known)
 		return nil
 	}
 	if reason := invalidReason(server.Name, entry, server.URL); reason != "" {
-		p.Skipped = append(p.Skipped, Skipped{title(source), own, reason})
+		p.Skipped = append(p.Skipped, Skipped{title(source), own, reason, source})
 		return nil
 	}
 	p.storeValues(g, names, findings, server.Name)
@@ -139,7 +152,7 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 	if address := bridgedAddress(server); address != "" {
 		p.addNote("'%s' of %s runs mcp-remote, which is not needed: the workbench signs in to remote servers by itself. To replace it: mcp-workbench remove %s, and then: mcp-workbench add %s %s", server.Name, title(source), server.Name, server.Name, address)
 	}
-	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry, atHome: runsAnywhere(source, server)}
+	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry, atHome: runsAnywhere(source, server), source: source}
 	switch {
 	case p.isTaken(server.Name):
 		added.Name = p.freeName(source, server.Name)
