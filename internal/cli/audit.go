@@ -157,7 +157,8 @@ func newAuditVerify(g *globals) *cobra.Command {
 		Use:   "verify [FOLDER|FILE]",
 		Short: "Check the chain and the seals of an audit log",
 		Long: `Check that no line of an audit log was changed, removed or added. It says up to which seal it
-vouches for the log, and names the file and the line of everything that is wrong.
+vouches for the log, and names the file and the line of what is wrong: of the first 20
+findings, and the number of others.
 
 A program that runs as you can read the key, and write a new log. Only what was kept
 elsewhere shows that: the head of an earlier time (--head), and the public key. A log whose
@@ -275,6 +276,9 @@ func showReport(out io.Writer, path string, r *audit.Report, hasHead bool) {
 	for _, finding := range r.Findings {
 		fmt.Fprintf(out, "  wrong: %s\n", finding)
 	}
+	if r.Further > 0 {
+		fmt.Fprintf(out, "  wrong: %d further %s\n", r.Further, plural(r.Further, "finding"))
+	}
 	if r.Lines == 0 && !hasHead {
 		fmt.Fprintln(out, "There is nothing to verify. Whether there were lines, shows only a head that was kept elsewhere: --head HASH.")
 	}
@@ -289,7 +293,9 @@ func showReport(out io.Writer, path string, r *audit.Report, hasHead bool) {
 		fmt.Fprintf(out, "Sealed up to line %d (%s:%d, %s): nothing %s was changed, if the key is still yours alone.\n",
 			r.Sealed.Seq, r.Sealed.File, r.Sealed.Line, r.Sealed.Time.Local().Format(time.DateTime), before)
 	}
-	if after := r.Last.Seq - min(r.Last.Seq, r.Sealed.Seq); r.Sealed.Line == 0 {
+	if after := r.Last.Seq - min(r.Last.Seq, r.Sealed.Seq); r.Sealed.Line == 0 && len(r.Findings) > 0 {
+		fmt.Fprintln(out, "No seal that holds, of a key that is known, is before the first finding: nothing vouches for the lines.")
+	} else if r.Sealed.Line == 0 {
 		fmt.Fprintln(out, "No seal that holds, of a key that is known: nothing vouches for the lines.")
 	} else if after > 0 {
 		fmt.Fprintf(out, "%d %s the last seal that holds: nothing vouches for them.\n", after, map[bool]string{true: "line follows", false: "lines follow"}[after == 1])

@@ -251,6 +251,79 @@ func TestRunningWriterSeesACut(t *testing.T) {
 	}
 }
 
+// A log that begins anew is sealed, so that the cut is all that is wrong with it.
+func TestRemovedFolderIsOneFinding(t *testing.T) {
+	r := newRig(t)
+	l := Open(r.options)
+	for range 2 {
+		if err := l.addDurably(context.Background(), newFields(eventReload, "ok")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(r.options.Folder, r.options.Folder+".gone"); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.addDurably(context.Background(), newFields(eventReload, "ok")); err != nil {
+			t.Fatal(err)
+		}
+		if report := r.verify(""); len(report.Findings) != 1 || !strings.Contains(report.Findings[0].Reason, "were gone") {
+			t.Errorf("found %v in\n%s", report.Findings, r.text())
+		}
+		if err := os.RemoveAll(r.options.Folder + ".gone"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.close(l)
+}
+
+// However much is wrong, all lines are counted, and the head is that of the last.
+func TestManyFindings(t *testing.T) {
+	for name, change := range map[string]func(line string) string{
+		"other values": func(line string) string { return strings.Replace(line, `"n":`, `"n":9`, 1) },
+		"not JSON":     func(line string) string { return strings.Replace(line, `"n":`, `"n:`, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.write(100)
+			before := r.good()
+			path := filepath.Join(r.options.Folder, fileName(1))
+			lines := strings.SplitAfter(r.text(), "\n")
+			for i := range lines {
+				lines[i] = change(lines[i])
+			}
+			if err := os.WriteFile(path, []byte(strings.Join(lines, "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			report := r.verify(before.Last.Hash)
+			if report.Lines != before.Lines || report.Last != before.Last || !report.HasHead || len(report.Findings) != maxFindings || report.Further < 100-maxFindings {
+				t.Errorf("the report is %+v", report)
+			}
+		})
+	}
+}
+
+// A copy does not show whether processes run.
+func TestCopyCountsNobodyAsKilled(t *testing.T) {
+	r := newRig(t)
+	l := Open(r.options)
+	if err := l.addDurably(context.Background(), newFields(eventReload, "ok")); err != nil {
+		t.Fatal(err)
+	}
+	original := r.options.Folder
+	r.options.Folder = filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(r.options.Folder, os.DirFS(original)); err != nil {
+		t.Fatal(err)
+	}
+	if report := r.good(); report.Killed != 0 {
+		t.Errorf("the report is %+v", report)
+	}
+	r.write(1) // who continues the copy does not say so either
+	if strings.Contains(r.text(), `"killed"`) {
+		t.Errorf("the copy is\n%s", r.text())
+	}
+	r.options.Folder = original
+	r.close(l)
+}
+
 func TestSeveralProcessesShareAChain(t *testing.T) {
 	r := newRig(t)
 	r.options.maxFile = 20_000

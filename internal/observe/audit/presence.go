@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
@@ -53,7 +54,7 @@ func (p *presence) enter(folder, writer string) (killed []item, err error) {
 		}
 	}
 	p.path = filepath.Join(folder, writer)
-	if err := os.WriteFile(p.path, []byte(writer+"\n"), 0o600); err != nil { // before the lock, which excludes other handles on Windows
+	if err := os.WriteFile(p.path, []byte(writer+"\n"+placeOf(folder)+"\n"), 0o600); err != nil { // before the lock, which excludes other handles on Windows
 		_ = os.Remove(p.path) // the next attempt makes it anew
 		return nil, err
 	}
@@ -67,7 +68,7 @@ type writerState int
 const (
 	writerRuns   writerState = iota // or it cannot be determined
 	writerKilled                    // it ended without a last line
-	writerLeft                      // the file is empty: it ended with a last line, or has not written any
+	writerLeft                      // the file is empty: it ended with a last line, or has not written any; or the file is a copy
 )
 
 // stateOfPresence looks at the file of a presence.
@@ -79,11 +80,26 @@ func stateOfPresence(path string) writerState {
 	if err != nil {
 		return writerRuns
 	}
-	defer unlock()
-	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+	unlock() // it excludes other handles on Windows
+	text, err := os.ReadFile(path)
+	if err != nil || len(text) == 0 {
 		return writerLeft
 	}
+	if _, place, hasPlace := strings.Cut(strings.TrimSuffix(string(text), "\n"), "\n"); hasPlace && place != placeOf(filepath.Dir(path)) {
+		return writerLeft // whether the process runs, only the original shows
+	}
 	return writerKilled
+}
+
+// placeOf names a folder of presences, so that a copy is told from the original.
+func placeOf(folder string) string {
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	if absolute, err := filepath.Abs(folder); err == nil {
+		folder = absolute
+	}
+	return folder
 }
 
 // countKilled returns how many processes ended without a last line, which the log does not say yet.

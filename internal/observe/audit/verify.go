@@ -42,10 +42,11 @@ type Report struct {
 	Last     Place     `json:"head"`
 	Sealed   Place     `json:"sealed"` // the last seal; zero: there is none
 	Findings []Finding `json:"findings"`
-	Lost     uint64    `json:"lost"`   // lines that workbenches could not write, as they say
-	Torn     int       `json:"torn"`   // lines that were written in part
-	Killed   int       `json:"killed"` // workbenches that ended without a last line
-	Open     int       `json:"open"`   // calls that were admitted, and whose end is not recorded
+	Further  int       `json:"furtherFindings"` // that are only counted
+	Lost     uint64    `json:"lost"`            // lines that workbenches could not write, as they say
+	Torn     int       `json:"torn"`            // lines that were written in part
+	Killed   int       `json:"killed"`          // workbenches that ended without a last line
+	Open     int       `json:"open"`            // calls that were admitted, and whose end is not recorded
 	HasHead  bool      `json:"hasHead"`
 	Keys     []string  `json:"publicKeys"` // that the log was verified with
 	// Others are keys of seals which the log was not verified with. The signatures of their seals are right, but whose they
@@ -67,8 +68,11 @@ type OtherKey struct {
 // maxOthers is how many other keys are told apart; a seal of a further one is a finding.
 const maxOthers = 100
 
-// maxFindings is how many findings are reported; further ones follow from them, most likely.
+// maxFindings is how many findings are named; further ones are counted.
 const maxFindings = 20
+
+// maxBad is how many lines in a row that cannot be read may be explained by a later one; more are findings.
+const maxBad = 20
 
 // maxOpen is how many calls without an end are counted one by one.
 const maxOpen = 100_000
@@ -94,7 +98,10 @@ func Verify(path string, options VerifyOptions) (*Report, error) {
 		text := hex.EncodeToString(key)
 		v.keys[text], v.report.Keys = true, append(v.report.Keys, text)
 	}
-	err = eachLine(files, v.line)
+	err = eachLine(files, func(at textLine) bool {
+		v.line(at)
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -121,30 +128,35 @@ type verifier struct {
 	hasLine bool
 }
 
-func (v *verifier) find(at textLine, format string, values ...any) bool {
-	if len(v.report.Findings) < maxFindings {
-		v.report.Findings = append(v.report.Findings, Finding{at.file, at.number, fmt.Sprintf(format, values...)})
+func (v *verifier) find(at textLine, format string, values ...any) {
+	if len(v.report.Findings) == maxFindings {
+		v.report.Further++
+		return
 	}
-	return len(v.report.Findings) < maxFindings
+	v.report.Findings = append(v.report.Findings, Finding{at.file, at.number, fmt.Sprintf(format, values...)})
 }
 
-// line checks one line. It returns false if no further one needs to be.
-func (v *verifier) line(at textLine) bool {
+// line checks one line.
+func (v *verifier) line(at textLine) {
 	v.report.Lines++
 	defer func() { v.before = textLine{file: at.file, number: at.number} }()
 	sum := hash(sha256.Sum256(at.text))
 	found, ok := parseLine(at.text)
 	if !ok || at.isLong {
+		if len(v.bad) == maxBad { // more than one process leaves
+			v.findBad()
+		}
 		v.bad = append(v.bad, textLine{file: at.file, number: at.number, isWhole: at.isWhole, isLong: at.isLong || !mayBeTorn(at.text)})
 		v.prev = sum
-		return len(v.bad) <= maxFindings
+		return
 	}
 	hasBad := len(v.bad) > 0
-	goesOn := v.checkBad(found) && v.checkPlace(at, found, hasBad)
+	v.checkBad(found)
+	v.checkPlace(at, found, hasBad)
 	here := Place{at.file, at.number, found.Seq, found.Time, sum.String()}
 	isSeal := found.Event == eventSeal || found.Signature != "" || found.Key != "" // what was a seal must still be one
 	if isSeal {
-		goesOn = v.checkSeal(at, found, here) && goesOn
+		v.checkSeal(at, found, here)
 	}
 	v.count(at, found)
 	v.prev, v.seq, v.hasLine = sum, found.Seq, true
@@ -158,44 +170,44 @@ func (v *verifier) line(at textLine) bool {
 	if v.options.Head == here.Hash {
 		v.report.HasHead = true
 	}
-	return goesOn
 }
 
 // checkPlace checks that a line follows the one before, which may be one that cannot be read.
-func (v *verifier) checkPlace(at textLine, found line, isAfterBad bool) bool {
+func (v *verifier) checkPlace(at textLine, found line, isAfterBad bool) {
 	switch {
 	case !v.hasLine && !isAfterBad:
 		v.report.isPart = found.Seq > 1
 		if found.Seq == 1 && found.Prev != "" {
-			return v.find(at, "the first line names a line before it")
+			v.find(at, "the first line names a line before it")
 		}
-		return true
 	case found.Seq != v.seq+1 && v.hasLine:
-		return v.find(at, "line %d follows line %d: lines between them are gone, or their order was changed", found.Seq, v.seq)
+		v.find(at, "line %d follows line %d: lines between them are gone, or their order was changed", found.Seq, v.seq)
 	case found.Prev != v.prev.String() && found.Seq > 1:
-		return v.find(v.before, "it is not the line that was there when the next one (%s:%d) was written", at.file, at.number)
+		v.find(v.before, "it is not the line that was there when the next one (%s:%d) was written", at.file, at.number)
 	}
-	return true
 }
 
 // checkBad checks that lines which cannot be read are explained: a process was killed while it wrote.
-func (v *verifier) checkBad(found line) bool {
-	if len(v.bad) == 0 {
-		return true
+func (v *verifier) checkBad(found line) {
+	if found.Event != eventLog || found.Outcome != "torn" || found.Count != uint64(len(v.bad)) {
+		v.findBad()
+		return
 	}
-	bad := v.bad
-	v.bad = nil
-	isTorn := found.Event == eventLog && found.Outcome == "torn" && found.Count == uint64(len(bad))
-	for _, at := range bad {
-		if isTorn && !at.isLong {
+	v.bad = slices.DeleteFunc(v.bad, func(at textLine) bool {
+		if !at.isLong {
 			v.report.Torn++
-			continue
 		}
-		if !v.find(at, "it cannot be read as a line of a log") {
-			return false
-		}
+		return !at.isLong
+	})
+	v.findBad()
+}
+
+// findBad reports the lines that cannot be read.
+func (v *verifier) findBad() {
+	for _, at := range v.bad {
+		v.find(at, "it cannot be read as a line of a log")
 	}
-	return true
+	v.bad = v.bad[:0]
 }
 
 // mayBeTorn reports whether a line that cannot be read may be the beginning of one that a process was killed in. A line that is
@@ -210,7 +222,7 @@ func mayBeTorn(text []byte) bool {
 }
 
 // checkSeal checks a signature.
-func (v *verifier) checkSeal(at textLine, found line, here Place) bool {
+func (v *verifier) checkSeal(at textLine, found line, here Place) {
 	v.report.Seals++
 	body, rest, _ := bytes.Cut(at.text, []byte(signatureMember))
 	digits, isEnd := bytes.CutSuffix(rest, []byte(`"}`))
@@ -218,17 +230,19 @@ func (v *verifier) checkSeal(at textLine, found line, here Place) bool {
 	key, keyErr := ParsePublicKey(found.Key)
 	switch {
 	case !isEnd || err != nil || hex.EncodeToString(signature) != string(digits):
-		return v.find(at, "the seal has no signature")
+		v.find(at, "the seal has no signature")
+		return
 	case keyErr != nil || hex.EncodeToString(key) != found.Key:
-		return v.find(at, "the seal does not name its key")
+		v.find(at, "the seal does not name its key")
+		return
 	case !ed25519.Verify(key, signed(body), signature):
-		return v.find(at, "the signature of the seal is wrong")
+		v.find(at, "the signature of the seal is wrong")
+		return
 	}
 	v.confirm(found)
 	if !v.keys[found.Key] {
-		return v.countOther(at, found.Key, here)
+		v.countOther(at, found.Key, here)
 	}
-	return true
 }
 
 // confirm believes the lines about removed files that were written together with a seal, and so have its time. Others were added
@@ -243,12 +257,13 @@ func (v *verifier) confirm(seal line) {
 }
 
 // countOther notes a seal of a key that is not one of the verification.
-func (v *verifier) countOther(at textLine, key string, here Place) bool {
+func (v *verifier) countOther(at textLine, key string, here Place) {
 	others := v.report.Others
 	i := slices.IndexFunc(others, func(other OtherKey) bool { return other.PublicKey == key })
 	if i < 0 {
 		if len(others) == maxOthers {
-			return v.find(at, "the log has seals of more than %d other keys", maxOthers)
+			v.find(at, "the log has seals of more than %d other keys", maxOthers)
+			return
 		}
 		i = len(others)
 		others = append(others, OtherKey{PublicKey: key, First: here})
@@ -256,7 +271,6 @@ func (v *verifier) countOther(at textLine, key string, here Place) bool {
 	others[i].Seals++
 	others[i].Last = here
 	v.report.Others = others
-	return true
 }
 
 // count counts what lines say of the log.

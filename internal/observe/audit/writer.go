@@ -124,6 +124,7 @@ func (w *writer) write(batch []item, lost uint64, isSealDue, isLast bool) error 
 	if err := w.catchUp(); err != nil {
 		return err
 	}
+	isFirst = isFirst || w.cut.Seq > 0 // a seal vouches that this process says so
 	if err := w.rotateIfDue(known); err != nil {
 		return err
 	}
