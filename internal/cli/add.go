@@ -289,7 +289,7 @@ func (a *addition) addServer(server clients.Server, names *configwrite.Names) er
 		a.storeVariable(finding.Name)
 	}
 	a.written = append(a.written, entry)
-	a.edit.entries = append(a.edit.entries, a.toolbox+"/"+server.Name)
+	a.entries = append(a.entries, a.toolbox+"/"+server.Name)
 	return a.Set((configwrite.Entry{Toolbox: a.toolbox, Server: server.Name}).Path(), entry)
 }
 

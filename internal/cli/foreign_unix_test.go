@@ -75,8 +75,10 @@ var hostileRuns = map[string][]hostileRun{
 	"remove":   {{args: []string{"--dry-run", "$GOOD"}, shows: true}, {args: []string{hostile}, shows: true}},
 	"describe": {{args: []string{"--dry-run", "$BOX", "x" + hostile}, shows: true}, {args: []string{hostile, "x"}, shows: true}, {args: []string{"$GOOD", "x"}, shows: true}},
 	"rename": {
-		{args: []string{"--dry-run", "$GOOD", "x" + hostile}, shows: true}, {args: []string{"--dry-run", "$BOX", "x" + hostile}, shows: true},
-		{args: []string{hostile, "x"}, shows: true}, {args: []string{"$GOOD", "remote" + hostile}, shows: true},
+		{args: []string{"--dry-run", "$GOOD", "x" + hostile}, shows: true},
+		{args: []string{"--dry-run", "$BOX", "x" + hostile}, shows: true},
+		{args: []string{hostile, "x"}, shows: true},
+		{args: []string{"$GOOD", "remote" + hostile}, shows: true},
 	},
 	"move":     {{args: []string{"--dry-run", "$GOOD", "x" + hostile}, shows: true}, {args: []string{hostile, "x"}, shows: true}, {args: []string{"$BOX", "x"}, shows: true}},
 	"validate": {{args: nil, shows: true}, {args: []string{"broken.json"}, shows: true}, {args: []string{hostile}, shows: true}},

@@ -95,7 +95,7 @@ func findRemote(cfg *config.Config, ref string) (remote, error) {
 func notRemote(cfg *config.Config, ref string) error {
 	at, err := cfg.Places().Find(ref, toolbox.ServerOnly)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // a login may be of a server that is not configured
 	}
 	if _, err := cfg.OnlyAt(at); err != nil {
 		return err

@@ -32,8 +32,7 @@ No server is started. Running workbenches use the change at once.`,
   mcp-workbench policy accept dev/files/read
   mcp-workbench policy accept --all`,
 		Args: func(_ *cobra.Command, args []string) error {
-			switch {
-			case all && len(args) > 0:
+			if all && len(args) > 0 {
 				return &usageError{err: errors.New("accept takes names of tools or --all, not both")}
 			}
 			return nil

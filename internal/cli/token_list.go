@@ -1,10 +1,9 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"time"
-
-	"fmt"
 
 	"github.com/spf13/cobra"
 

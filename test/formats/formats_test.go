@@ -195,14 +195,14 @@ func offered(definition string) *catalog.Snapshot {
 }
 
 // fixtures are the folders of a kind: one for each format, and one from before the format was written to the file.
-func fixtures(kind *stored.Kind, file string) string {
+func fixtures(file string) string {
 	name, _, _ := strings.Cut(strings.NewReplacer("/", "-", "*", "x").Replace(file), ".")
 	return filepath.Join("testdata", name+strings.ReplaceAll(filepath.Ext(file), ".", "-"))
 }
 
 func TestEveryFormatIsRead(t *testing.T) {
 	for _, u := range users() {
-		all, err := os.ReadDir(fixtures(u.kind, u.file))
+		all, err := os.ReadDir(fixtures(u.file))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestEveryFormatIsRead(t *testing.T) {
 			}
 			covered = max(covered, n)
 			t.Run(u.file+"/"+entry.Name(), func(t *testing.T) {
-				folder := copied(t, filepath.Join(fixtures(u.kind, u.file), entry.Name()))
+				folder := copied(t, filepath.Join(fixtures(u.file), entry.Name()))
 				if got, err := u.use(folder); err != nil || got != u.want {
 					t.Errorf("%q, %v; want %q", got, err, u.want)
 				}
@@ -233,7 +233,7 @@ var format = regexp.MustCompile(`("(?:version|format|recording)" ?: ?|^mcp-workb
 func TestNewerFormatsAreRefused(t *testing.T) {
 	for _, u := range users() {
 		t.Run(u.file, func(t *testing.T) {
-			folder := copied(t, filepath.Join(fixtures(u.kind, u.file), strconv.Itoa(u.kind.Format)))
+			folder := copied(t, filepath.Join(fixtures(u.file), strconv.Itoa(u.kind.Format)))
 			paths, err := filepath.Glob(filepath.Join(folder, u.file))
 			if err != nil || len(paths) != 1 {
 				t.Fatal(paths, err)

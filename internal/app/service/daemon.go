@@ -57,14 +57,7 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 	if err != nil {
 		return err
 	}
-	newIdle := make(chan time.Duration, 1)
-	s.reloaded = func(cfg *config.Config) {
-		select {
-		case <-newIdle: // not received yet
-		default:
-		}
-		newIdle <- cfg.Shared.Idle
-	}
+	newIdle := s.watchIdle()
 	return s.Run(ctx, control.Shared, func(ctx context.Context, workbench *app.App) error {
 		listener, err := dir.Listen(daemon.SocketName(key))
 		if err != nil {
@@ -88,6 +81,19 @@ func RunDaemon(ctx context.Context, options Options, key, folder string, output 
 			Reload: func() { offerSignal(s.hangUps, syscall.SIGHUP) },
 		})
 	})
+}
+
+// watchIdle returns a channel that gets sharedIdle after each reload.
+func (s *Service) watchIdle() <-chan time.Duration {
+	changes := make(chan time.Duration, 1)
+	s.reloaded = func(cfg *config.Config) {
+		select {
+		case <-changes: // not received yet
+		default:
+		}
+		changes <- cfg.Shared.Idle
+	}
+	return changes
 }
 
 // checkKey returns an error if this is not the workbench of the key.

@@ -102,7 +102,7 @@ func (k *Kind) KeyText(content []byte) []byte {
 func (k *Kind) CheckFile(path string) error {
 	head, err := readHead(path)
 	if err != nil {
-		return nil
+		return nil //nolint:nilerr // see above
 	}
 	return k.Check(path, head)
 }

@@ -30,23 +30,31 @@ func TestRelocate(t *testing.T) {
 		affected []string
 	}{
 		{
-			"a toolbox", Entry{Toolbox: "a"}, Entry{Toolbox: `n*`},
+			"a toolbox",
+			Entry{Toolbox: "a"},
+			Entry{Toolbox: `n*`},
 			[]string{
 				`["a/s/run", "a/x/run"`, `["n*/s/run", "n*/x/run"`, `{"a/s/*"`, `{"n\\*/s/*"`, `"a/*"`, `"n\\*/*"`, `["a/s/run", "*/s`, `["n\\*/s/run", "*/s`,
 				`["a/s/x"]`, `["n\\*/s/x"]`, `"a": {`, `"n*": {`,
-			}, []string{"a*", "${BOX:-a}/s/y"},
+			},
+			[]string{"a*", "${BOX:-a}/s/y"},
 		},
 		{
-			"a server", Entry{"a", "s"}, Entry{"a", "t"},
+			"a server",
+			Entry{"a", "s"},
+			Entry{"a", "t"},
 			[]string{`["a/s/run", "a/x`, `["a/t/run", "a/x`, `{"a/s/*"`, `{"a/t/*"`, `["a/s/run", "*/s`, `["a/t/run", "*/s`, `["a/s/x"]`, `["a/t/x"]`, `"s": {`, `"t": {`},
 			[]string{"*/s/stop", "${BOX:-a}/s/y"},
 		},
 		{
-			"a server elsewhere", Entry{"a", "s"}, Entry{"ab", "s"},
+			"a server elsewhere",
+			Entry{"a", "s"},
+			Entry{"ab", "s"},
 			[]string{
 				`["a/s/run", "a/x`, `["ab/s/run", "a/x`, `{"a/s/*"`, `{"ab/s/*"`, `["a/s/run", "*/s`, `["ab/s/run", "*/s`, `["a/s/x"]`, `["ab/s/x"]`,
 				`"s": {"command": "a/s/run"}, `, "", `{"command": "z"}`, `{"command": "z"}, "s": {"command": "a/s/run"}`,
-			}, []string{"a/*", "${BOX:-a}/s/y"},
+			},
+			[]string{"a/*", "${BOX:-a}/s/y"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func FollowServers(e *configwrite.Edit, chosen ...string) error {
 func followServers(path string, before *config.Preview, next configwrite.Content, chosen []string) ([]byte, error) {
 	after, err := config.Draft(path, next.Data, next.Env).Preview(os.Environ())
 	if err != nil {
-		return next.Data, nil // the check of the edit reports it
+		return next.Data, nil //nolint:nilerr // the check of the edit reports it
 	}
 	data := next.Data
 	for _, box := range after.Toolboxes {

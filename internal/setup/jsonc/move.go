@@ -85,12 +85,11 @@ func (d *document) mapStrings(value *hujson.Value, path []string, replace func([
 			d.replaceText(at, replaced)
 		}
 	}
-	path = slices.Clip(path)
 	switch composite := value.Value.(type) {
 	case *hujson.Object:
 		for i := range composite.Members {
 			m := &composite.Members[i]
-			below := append(path, m.Name.Value.(hujson.Literal).String())
+			below := append(slices.Clone(path), m.Name.Value.(hujson.Literal).String())
 			d.mapStrings(&m.Value, below, replace)
 			apply(&m.Name, below, true)
 		}

@@ -29,9 +29,7 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 		if box.IsDisabled() {
 			return c.disabledToolbox(ref)
 		}
-		if box.Name == ref {
-			return c.showGroup(ctx, ref, box.Description, enabled, func(at place) bool { return at.Toolbox == ref }, asJSON)
-		}
+		return c.showGroup(ctx, ref, box.Description, enabled, func(at place) bool { return at.Toolbox == ref }, asJSON)
 	}
 	for _, at := range enabled {
 		if at.String() == ref {

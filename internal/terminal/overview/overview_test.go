@@ -79,17 +79,29 @@ func TestClientsAndConfiguration(t *testing.T) {
 		want       []string
 		dontAppear string
 	}{
-		{"a client elsewhere", control.Workbench{Folder: "/here", Clients: []control.ConnectedClient{{Name: "Claude Code", Version: "2.1", Folder: "/there", Since: now.Add(-time.Minute)}}},
-			[]string{"client Claude Code 2.1, in /there, for 1m00s\n"}, "no client"},
+		{
+			"a client elsewhere",
+			control.Workbench{Folder: "/here", Clients: []control.ConnectedClient{{Name: "Claude Code", Version: "2.1", Folder: "/there", Since: now.Add(-time.Minute)}}},
+			[]string{"client Claude Code 2.1, in /there, for 1m00s\n"},
+			"no client",
+		},
 		{"the folder is said once", control.Workbench{Folder: "/here", Clients: []control.ConnectedClient{{Folder: "/here", Since: now}}}, []string{"client unnamed, for 1s\n"}, "in /here, for"},
 		{"a token", control.Workbench{Clients: []control.ConnectedClient{{Name: "c", Person: "laptop", Since: now}}}, []string{"client c, token laptop, for 1s\n"}, ""},
-		{"hostile", control.Workbench{Clients: []control.ConnectedClient{{Name: strings.Repeat("n", 5000) + "\n\x1b[2J", Version: "\x1b]0;title\x07" + strings.Repeat("v", 5000), Folder: "/a\nb\x1b[31m", Since: now}}},
-			[]string{"client " + strings.Repeat("n", 39) + "… "}, "\x1b"},
+		{
+			"hostile",
+			control.Workbench{Clients: []control.ConnectedClient{{Name: strings.Repeat("n", 5000) + "\n\x1b[2J", Version: "\x1b]0;title\x07" + strings.Repeat("v", 5000), Folder: "/a\nb\x1b[31m", Since: now}}},
+			[]string{"client " + strings.Repeat("n", 39) + "… "},
+			"\x1b",
+		},
 		{"a name of nothing", control.Workbench{Clients: []control.ConnectedClient{{Name: "\x1b \n", Since: now}}}, []string{"client unnamed, for 1s\n"}, ""},
 		{"many", control.Workbench{Clients: make([]control.ConnectedClient, 20)}, []string{"and 12 more clients\n"}, ""},
 		{"as the file", control.Workbench{Config: "/c.json", Loaded: now.Add(-90 * time.Second)}, []string{"configuration read 1m30s ago\n", "no client is connected"}, "✗"},
-		{"with mistakes", control.Workbench{Config: "/c.json", Loaded: now.Add(-90 * time.Second), Problem: "/c.json:3:4: no"},
-			[]string{"✗ The configuration has mistakes and was not reloaded; what was read 1m30s ago stays in use: /c.json:3:4: no\n"}, "configuration read"},
+		{
+			"with mistakes",
+			control.Workbench{Config: "/c.json", Loaded: now.Add(-90 * time.Second), Problem: "/c.json:3:4: no"},
+			[]string{"✗ The configuration has mistakes and was not reloaded; what was read 1m30s ago stays in use: /c.json:3:4: no\n"},
+			"configuration read",
+		},
 	} {
 		var page bytes.Buffer
 		Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{test.workbench}, Options{})

@@ -52,7 +52,7 @@ func foreignIn(folder string, only map[string]string) (left []Left) {
 	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil // it cannot be listed, or does not exist
+			return nil //nolint:nilerr // it cannot be listed, or does not exist
 		case len(left) == maxLeft:
 			return fs.SkipAll
 		case isInUse(path):
@@ -94,8 +94,8 @@ func (m *Machine) userMade() (left []Left) {
 // removal is how a program is removed, as its path suggests.
 func removal(executable string) string {
 	path := filepath.ToSlash(executable)
-	if real, err := filepath.EvalSymlinks(executable); err == nil {
-		path = filepath.ToSlash(real)
+	if target, err := filepath.EvalSymlinks(executable); err == nil {
+		path = filepath.ToSlash(target)
 	}
 	has := func(part string) bool { return strings.Contains(path, part) }
 	switch {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
 // Item is one thing that can be removed.
@@ -213,7 +213,9 @@ func isInUse(path string) bool {
 	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSocket == 0 {
 		return false
 	}
-	conn, err := net.DialTimeout("unix", path, dialTime)
+	ctx, cancel := context.WithTimeout(context.Background(), dialTime)
+	defer cancel()
+	conn, err := runtimedir.Dial(ctx, path)
 	if err != nil {
 		return false
 	}
