@@ -44,8 +44,9 @@ func newInit(g *globals) *cobra.Command {
 toolboxes, and write workbench-config.json. Secrets in plain text are moved to a
 workbench.env beside it, which only you can read. The clients' own files are not changed.
 
-Servers that a client starts in one project only are imported in the folder of that project;
---all-projects imports those of all folders.
+Servers that a client has for one project only are imported if you run init in the folder of
+that project. --all-projects imports those of all folders; without a "cwd", they run where
+the client runs, not in the folder of their project.
 
 The diff is shown before anything is written. Servers are added to an existing
 configuration; --force replaces it. Afterwards remote servers are asked, for 3 seconds at
@@ -101,8 +102,13 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 		sources, elsewhere = clients.OfFolder(sources)
 	}
 	*report = newInitReport(target, sources, elsewhere)
+	if len(o.from) == 0 {
+		found := projectFileNotes(sources)
+		report.Notes = append(report.Notes, found...)
+		defer showAtEnd(screen, found)
+	}
 	if len(sources) == 0 {
-		nothingFound(screen, elsewhere)
+		nothingFound(screen, o.from, elsewhere)
 		return nil
 	}
 	showSources(screen, sources, elsewhere)
@@ -174,7 +180,10 @@ func readSources(ctx context.Context, target string, from []string) ([]clients.S
 			sources = append(sources, found...)
 		}
 	}
-	for _, name := range from {
+	for i, name := range from {
+		if slices.Contains(from[:i], name) {
+			continue
+		}
 		found, err := readSource(machine, name)
 		if err != nil {
 			return nil, err
@@ -234,10 +243,14 @@ func unknownClient(name, message string) error {
 	}
 }
 
-func nothingFound(screen *tty.Screen, elsewhere []clients.Source) {
+func nothingFound(screen *tty.Screen, from []string, elsewhere []clients.Source) {
 	if len(elsewhere) > 0 {
 		fmt.Fprintln(screen, "No servers for this folder were found in the files of MCP clients.")
 		showElsewhere(screen, elsewhere)
+		return
+	}
+	if len(from) > 0 {
+		fmt.Fprintln(screen, screen.Wrap("No servers were found in "+filesOf(from)+".", 0))
 		return
 	}
 	fmt.Fprint(screen, `No MCP client with servers was found on this machine.
@@ -252,12 +265,29 @@ Or try the built-in servers first:
 `)
 }
 
+// filesOf returns where the servers of named sources were looked for.
+func filesOf(from []string) string {
+	var files []string
+	for _, name := range from {
+		client := clients.ByID(name)
+		if client == nil {
+			files = append(files, shortenHome(name))
+			continue
+		}
+		for _, file := range client.Files(clients.ThisMachine()) {
+			files = append(files, fmt.Sprintf("%s of %s", shortenHome(file), client.Title))
+		}
+	}
+	return strings.Join(files, ", ")
+}
+
 // writeTarget shows the diff of both files, asks, and writes them.
 func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, plan *importer.Plan, boxes []importer.Toolbox, o initOptions) (written bool, err error) {
 	next, err := f.Next(plan, boxes)
 	if err != nil {
 		return false, err
 	}
+	showDisabled(screen, boxes)
 	fmt.Fprintln(screen)
 	showDiff(screen, config.EnvPath(f.Path), importer.MaskedEnv(f.Before.Env), importer.MaskedEnv(next.Env), nil) // names only
 	showDiff(screen, f.Path, f.Before.Data, next.Data, f.Masker(next))

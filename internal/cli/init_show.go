@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // showSources shows the sources as a table.
@@ -64,14 +66,40 @@ func elsewhereNote(elsewhere []clients.Source) string {
 	return fmt.Sprintf("Left out: %s for projects in other folders (%s). To import them, too: --all-projects", toolbox.Count(servers, "server", "servers"), named)
 }
 
+// projectFiles are files of this folder that clients share with everybody who works in it.
+var projectFiles = []string{".mcp.json", filepath.Join(".cursor", "mcp.json"), filepath.Join(".vscode", "mcp.json")}
+
+// projectFileNotes names the files of this folder that are imported only if they are named.
+func projectFileNotes(sources []clients.Source) (notes []string) {
+	for _, name := range projectFiles {
+		file, err := filepath.Abs(name)
+		if err != nil || slices.ContainsFunc(sources, func(s clients.Source) bool { return s.File == file }) {
+			continue
+		}
+		servers := 0
+		found, err := clients.ReadNamed(clients.ThisMachine(), file)
+		for _, source := range found {
+			servers += len(source.Servers)
+		}
+		if err == nil && servers > 0 {
+			notes = append(notes, fmt.Sprintf("This folder has %s in %s, which is not imported. To import them: mcp-workbench init --from %s",
+				toolbox.Count(servers, "server", "servers"), name, trust.Quote(name)))
+		}
+	}
+	return notes
+}
+
+// showAtEnd shows notes at the end of an import.
+func showAtEnd(screen *tty.Screen, notes []string) {
+	for _, note := range notes {
+		fmt.Fprintln(screen, "\n"+screen.WrapClauses("Note: "+note, 6))
+	}
+}
+
 // showPlan shows what is not imported, and notes.
 func showPlan(screen *tty.Screen, plan *importer.Plan) {
 	if len(plan.Already) > 0 {
-		names := make([]string, len(plan.Already))
-		for i, known := range plan.Already {
-			names[i] = tty.CleanLine(known.Name)
-		}
-		fmt.Fprintf(screen, "\nAlready in the configuration: %s.\n", strings.Join(names, ", "))
+		fmt.Fprintln(screen, "\n"+screen.Wrap("Already in the configuration: "+alreadyNames(plan.Already)+".", 0))
 	}
 	if len(plan.Skipped) > 0 {
 		fmt.Fprintln(screen, "\nNot imported:")
@@ -91,6 +119,25 @@ func showPlan(screen *tty.Screen, plan *importer.Plan) {
 		}
 		fmt.Fprintln(screen, wrap("Note: "+tty.CleanLine(note), 6))
 	}
+}
+
+// alreadyNames returns the servers that the configuration has, each once, with the clients that have it.
+func alreadyNames(known []importer.Known) string {
+	var order []string
+	from := make(map[string][]string)
+	for _, one := range known {
+		ref := tty.CleanLine(one.Toolbox + "/" + one.Server)
+		if from[ref] == nil {
+			order = append(order, ref)
+		}
+		if client := importer.Title(one.Source); !slices.Contains(from[ref], client) {
+			from[ref] = append(from[ref], client)
+		}
+	}
+	for i, ref := range order {
+		order[i] = ref + " (" + tty.CleanLine(strings.Join(from[ref], ", ")) + ")"
+	}
+	return strings.Join(order, ", ")
 }
 
 // chooseToolboxes lets a person decide on toolboxes, and on values that only the client had.
@@ -146,7 +193,7 @@ func chooseEach(ctx context.Context, screen *tty.Screen, plan *importer.Plan) ([
 // askValues asks for the values of unset variables; empty leaves them unset.
 func askValues(ctx context.Context, screen *tty.Screen, plan *importer.Plan) error {
 	for _, name := range plan.Unset() {
-		value, err := screen.Secret(ctx, "Value of "+name+"? (it is not shown; empty for later)")
+		value, err := screen.Secret(ctx, fmt.Sprintf("Value of %s? (for %s; it is not shown; empty for later)", name, needing(plan.Servers, name)))
 		if err != nil {
 			return err
 		}
@@ -155,6 +202,38 @@ func askValues(ctx context.Context, screen *tty.Screen, plan *importer.Plan) err
 		}
 	}
 	return nil
+}
+
+// needing returns the names of the servers that need a variable.
+func needing(servers []*importer.Server, variable string) string {
+	var names []string
+	for _, server := range servers {
+		if slices.Contains(server.Unset, variable) {
+			names = append(names, "'"+tty.CleanLine(server.Name)+"'")
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// showDisabled shows, before the diff, why servers are disabled in it.
+func showDisabled(screen *tty.Screen, boxes []importer.Toolbox) {
+	isFirst := true
+	for _, box := range boxes {
+		for _, server := range box.Servers {
+			reason := "the client has it disabled"
+			switch {
+			case len(server.Unset) > 0:
+				reason = strings.Join(server.Unset, ", ") + " has no value; set it in workbench.env"
+			case !server.IsDisabled():
+				continue
+			}
+			if isFirst {
+				fmt.Fprintln(screen)
+				isFirst = false
+			}
+			fmt.Fprintln(screen, screen.Wrap(fmt.Sprintf("%s '%s' is disabled: %s.", screen.Paint(tty.Caution, "!"), tty.CleanLine(server.Name), reason), 2))
+		}
+	}
 }
 
 func showBoxes(screen *tty.Screen, heading string, boxes []importer.Toolbox) {

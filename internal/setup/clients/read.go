@@ -61,6 +61,9 @@ func (c *Client) Read(m Machine) ([]Source, error) {
 	var sources []Source
 	for _, file := range c.Files(m) {
 		found, err := c.ReadFile(m, file)
+		if err == nil {
+			err = c.checkServers(file)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -76,6 +79,28 @@ func (c *Client) Read(m Machine) ([]Source, error) {
 	return slices.DeleteFunc(sources, func(s Source) bool {
 		return len(s.Servers)+len(s.Skipped)+len(s.Self) == 0
 	}), nil
+}
+
+// checkServers refuses a file in which something else stands where the servers belong: it would look like a file without any.
+func (c *Client) checkServers(file string) error {
+	if formatOf(file) == shellFormat {
+		return nil
+	}
+	root, err := readTree(file)
+	if err != nil {
+		return err
+	}
+	servers := root.at(c.servers)
+	isWrong := servers.kind == text || servers.kind == literal && servers.text != "null" ||
+		servers.kind == list && slices.ContainsFunc(servers.items, func(item value) bool { return item.kind != object })
+	if !isWrong {
+		return nil
+	}
+	return &toolbox.Error{
+		Code:    toolbox.ClientFileBroken,
+		Message: fmt.Sprintf("%s: '%s' does not hold servers", file, strings.Join(c.servers, ".")),
+		Hint:    "Repair the file, or leave it out; nothing was changed.",
+	}
 }
 
 // ReadFile returns the servers in one file of a client.
@@ -142,6 +167,9 @@ func ReadNamed(m Machine, file string) ([]Source, error) {
 	for _, client := range table {
 		for _, own := range client.Files(m) {
 			if isSameFile(own, file) {
+				if err := client.checkServers(file); err != nil {
+					return nil, err
+				}
 				return client.ReadFile(m, file)
 			}
 		}

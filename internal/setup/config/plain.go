@@ -13,8 +13,11 @@ import (
 // A plain file is that of an MCP client: it has servers, but no toolboxes. It is read as a configuration with one
 // toolbox for all of them, and nothing else of it is used.
 
+// plainKey is the key that only servers stand under.
+const plainKey = "mcpServers"
+
 // serverKeys are the keys under which MCP clients have their servers.
-var serverKeys = []string{"mcpServers", "servers", "context_servers"}
+var serverKeys = []string{plainKey, "servers", "context_servers"}
 
 // PlainToolbox is the toolbox of a plain file.
 type PlainToolbox struct {
@@ -37,7 +40,7 @@ func plainRoot(root *hujson.Value, file string, r *report) (*hujson.Value, *Plai
 			continue
 		}
 		servers, ok := object.Members[at].Value.Value.(*hujson.Object)
-		if !ok || !areServers(servers) {
+		if !ok || key != plainKey && !hasServer(servers) {
 			continue
 		}
 		p := &PlainToolbox{Name: plainName(file), Key: key}
@@ -73,11 +76,11 @@ func isOurs(key string) bool {
 
 func keyOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
-// areServers reports whether all members of an object look like servers.
-func areServers(servers *hujson.Object) bool {
-	return !slices.ContainsFunc(servers.Members, func(m hujson.ObjectMember) bool {
+// hasServer reports whether a member of an object looks like a server.
+func hasServer(servers *hujson.Object) bool {
+	return len(servers.Members) == 0 || slices.ContainsFunc(servers.Members, func(m hujson.ObjectMember) bool {
 		_, isObject := m.Value.Value.(*hujson.Object)
-		return !isObject
+		return isObject
 	})
 }
 
@@ -87,7 +90,11 @@ func (p *PlainToolbox) servers(all *hujson.Object, r *report) (*hujson.Object, [
 	var names []string
 	at := rootPath.member("toolboxes").member(p.Name).member("mcpServers")
 	for _, m := range all.Members {
-		entry := m.Value.Value.(*hujson.Object) // areServers has checked it
+		entry, ok := m.Value.Value.(*hujson.Object)
+		if !ok { // reported where servers are read
+			used.Members = append(used.Members, m)
+			continue
+		}
 		if startsWorkbench(entry) {
 			r.warn(m.Name.StartOffset, at.member(keyOf(m)), "Server "+quote(keyOf(m))+" is the workbench itself, and is left out", "")
 			continue

@@ -78,7 +78,8 @@ func TestPlainShapes(t *testing.T) {
 		`{"mcpServers": {"a": {"command": "x"}}, "toolboxes": {}}`: false,
 		`{"mcpServers": {"a": {"command": "x"}}, "locked": true}`:  false,
 		`{"mcpServers": {"a": {"command": "x"}}, "policy": {}}`:    false,
-		`{"mcpServers": {"a": "x"}}`:                               false,
+		`{"mcpServers": {"a": "x"}}`:                               true, // its server is wrong
+		`{"servers": {"a": "x"}}`:                                  false,
 		`{"mcpServers": {"a": {}}, "mcpServers": {}}`:              false, // the client uses the last one
 		`{"mcpServers": []}`:                                       false,
 		`{"servers": 5}`:                                           false,

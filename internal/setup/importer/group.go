@@ -123,7 +123,7 @@ func (b *Toolbox) describe() {
 	var all, enabled []string
 	for _, server := range b.Servers {
 		all = append(all, server.Name)
-		if !server.isDisabled() {
+		if !server.IsDisabled() {
 			enabled = append(enabled, server.Name)
 		}
 	}
@@ -136,11 +136,11 @@ func (b *Toolbox) describe() {
 // MaySignIn reports whether a person may have to sign in to the server: it is remote, enabled, and has no token.
 func (s *Server) MaySignIn() bool {
 	hasToken := slices.ContainsFunc(s.definition.Headers, func(h clients.Setting) bool { return strings.EqualFold(h.Name, "Authorization") })
-	return s.definition.URL != "" && !s.isDisabled() && (!hasToken || s.definition.Login != nil)
+	return s.definition.URL != "" && !s.IsDisabled() && (!hasToken || s.definition.Login != nil)
 }
 
-// isDisabled reports whether the server is written as a disabled one.
-func (s *Server) isDisabled() bool { return s.definition.Disabled || len(s.Unset) > 0 }
+// IsDisabled reports whether the server is written as a disabled one.
+func (s *Server) IsDisabled() bool { return s.definition.Disabled || len(s.Unset) > 0 }
 
 func ruleFor(server *Server) rule {
 	for _, words := range [][]string{split(server.Name), split(packageOrHost(server))} {
@@ -203,7 +203,7 @@ func (p *Plan) Render(before []byte, boxes []Toolbox) (after []byte, err error) 
 					return nil, err
 				}
 			}
-			if server.isDisabled() {
+			if server.IsDisabled() {
 				if entry, err = jsonc.Set(entry, []string{"disabled"}, []byte("true")); err != nil {
 					return nil, err
 				}

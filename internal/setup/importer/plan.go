@@ -5,7 +5,9 @@ package importer
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -100,12 +102,23 @@ func NewPlan(g Given) (*Plan, error) {
 			}
 		}
 	}
+	p.noteMissing(g.Sources)
 	p.Variables = append(names.Added(), p.Variables...)
 	p.findUnset(g)
 	if slices.ContainsFunc(p.Servers, func(s *Server) bool { return s.atHome }) {
 		p.addNote(`Servers that are yours in every project run in your home folder ("cwd": "~"), so that clients in different folders can share them (--shared). To run one in the folder of its client, remove its cwd.`)
 	}
 	return p, nil
+}
+
+// noteMissing names projects whose folders are gone.
+func (p *Plan) noteMissing(sources []clients.Source) {
+	for i := range sources {
+		source := &sources[i]
+		if _, err := os.Stat(source.Project); source.Project != "" && os.IsNotExist(err) && len(source.Servers) > 0 {
+			p.addNote("%s: that folder does not exist. Remove what you do not need any more.", Title(source))
+		}
+	}
 }
 
 // addServer adds one server of a source to the plan. Servers with the same definition are merged, whatever their names.
@@ -125,7 +138,7 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 			return err
 		}
 		if known.definition.Name != server.Name {
-			p.addNote("'%s' of %s is the same server as '%s'.", own, title(source), known.Name)
+			p.addNote("'%s' of %s is the same server as '%s'.", own, Title(source), known.Name)
 		}
 		return nil
 	}
@@ -147,18 +160,18 @@ func (p *Plan) addServer(g Given, names *configwrite.Names, source *clients.Sour
 	}
 	p.storeValues(g, names, findings, server.Name)
 	for _, note := range server.Notes {
-		p.addNote("'%s' of %s: %s.", server.Name, title(source), note)
+		p.addNote("'%s' of %s: %s.", server.Name, Title(source), note)
 	}
 	if address := bridgedAddress(server); address != "" {
-		p.addNote("'%s' of %s runs mcp-remote, which is not needed: the workbench signs in to remote servers by itself. To replace it: mcp-workbench remove %s, and then: mcp-workbench add %s %s", server.Name, title(source), server.Name, server.Name, address)
+		p.addNote("'%s' of %s runs mcp-remote, which is not needed: the workbench signs in to remote servers by itself. To replace it: mcp-workbench remove %s, and then: mcp-workbench add %s %s", server.Name, Title(source), server.Name, server.Name, address)
 	}
 	added := &Server{Name: server.Name, From: []string{title(source)}, definition: server, entry: entry, atHome: runsAnywhere(source, server), source: source}
 	switch {
 	case p.isTaken(server.Name):
 		added.Name = p.freeName(source, server.Name)
-		p.addNote("'%s' of %s is another server than the '%s' before it, and is called '%s'.", own, title(source), server.Name, added.Name)
+		p.addNote("'%s' of %s is another server than the '%s' before it, and is called '%s'.", own, Title(source), server.Name, added.Name)
 	case own != server.Name:
-		p.addNote("'%s' of %s is called '%s', since a slash stands between toolbox, server and tool.", own, title(source), server.Name)
+		p.addNote("'%s' of %s is called '%s', since a slash stands between toolbox, server and tool.", own, Title(source), server.Name)
 	}
 	same[key] = added
 	p.Servers = append(p.Servers, added)
@@ -206,6 +219,9 @@ func (p *Plan) isTaken(name string) bool {
 }
 
 func (p *Plan) freeName(source *clients.Source, name string) string {
+	if project := name + "-" + clean(path.Base(filepath.ToSlash(source.Project))); source.Project != "" && !p.isTaken(project) {
+		return project
+	}
 	if source.Client != nil && !p.isTaken(name+"-"+source.Client.ID) {
 		return name + "-" + source.Client.ID
 	}
@@ -293,4 +309,12 @@ func title(source *clients.Source) string {
 		return source.File
 	}
 	return source.Client.Title
+}
+
+// Title returns what a source is called in notes: projects of one client are told apart.
+func Title(source *clients.Source) string {
+	if source.Project == "" {
+		return title(source)
+	}
+	return title(source) + " for " + source.Project
 }
