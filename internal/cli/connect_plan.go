@@ -196,6 +196,7 @@ func (n *connection) showDone(isAlone bool) {
 func (n *connection) findDuplicates(ctx context.Context, entry clients.Entry) (err error) {
 	n.overlap = &importer.Overlap{}
 	if n.o.address != "" {
+		n.noteTaken(clients.Standing{Obstacle: "it is another workbench"})
 		return nil // what a workbench elsewhere has is unknown
 	}
 	before, err := clients.ReadAll(n.file)
@@ -206,6 +207,7 @@ func (n *connection) findDuplicates(ctx context.Context, entry clients.Entry) (e
 	if err != nil {
 		return err
 	}
+	n.noteTaken(standing)
 	n.overlap, err = importer.FindOverlap(ctx, n.sources, importer.OverlapOptions{
 		Config: n.configuration, Standing: standing, Working: seenWorking, Command: n.g.command,
 	})
@@ -231,6 +233,24 @@ func (n *connection) findDuplicates(ctx context.Context, entry clients.Entry) (e
 		}
 	}
 	return nil
+}
+
+// noteTaken warns that the client may not get servers through the entry which an earlier connect took out of its file.
+func (n *connection) noteTaken(standing clients.Standing) {
+	store, err := clients.OpenBackups()
+	if err != nil || standing == (clients.Standing{}) {
+		return // without a store nothing is written
+	}
+	taken, err := n.client.TakenOut(store, n.file)
+	if err != nil || len(taken) == 0 {
+		return // a record that cannot be read is reported when it is needed
+	}
+	only := "this workbench"
+	if standing.Obstacle == "" {
+		only = "the toolbox '" + standing.Toolbox + "'"
+	}
+	n.report.Notes = append(n.report.Notes, fmt.Sprintf("An earlier connect took out %s: %s now has of them only what is in %s. To put them back: %s",
+		strings.Join(takenNames(taken), ", "), n.client.Title, only, n.o.clientCommand("disconnect", n.client)))
 }
 
 // wantsRemoval reports whether the servers that both have are to be removed from the client's file. In a terminal a person is
