@@ -24,7 +24,12 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *http
 	var watcher sync.WaitGroup
 	defer watcher.Wait()
 	defer stop()
+	var validIDs func() map[string]bool
+	if tokens != nil {
+		validIDs = tokens.ValidIDs
+	}
 	return a.front.ServeHTTP(ctx, listener, front.HTTPOptions{
+		ValidIDs: validIDs,
 		Gate: func(next http.Handler) http.Handler {
 			gate := httpauth.NewGate(next, httpauth.GateOptions{
 				Store: tokens, Rules: rules(settings), Log: a.log,

@@ -172,6 +172,19 @@ func (s *Store) List() []Token {
 	return slices.Clone(s.tokens)
 }
 
+// ValidIDs returns the IDs of the identities whose tokens are valid now.
+func (s *Store) ValidIDs() map[string]bool { return s.validIDs(time.Now()) }
+
+func (s *Store) validIDs(now time.Time) map[string]bool {
+	valid := make(map[string]bool)
+	for _, token := range s.List() {
+		if !token.expired(now) {
+			valid[token.id()] = true
+		}
+	}
+	return valid
+}
+
 // Verify returns the owner of a token. It compares all tokens, so that its duration does not reveal a near match.
 func (s *Store) Verify(token string) (Identity, bool) {
 	s.mu.Lock()

@@ -62,13 +62,7 @@ func (g *Gate) Watch(ctx context.Context) {
 	for {
 		select {
 		case now := <-ticker.C:
-			valid := make(map[string]bool)
-			for _, token := range g.store.List() {
-				if !token.expired(now) {
-					valid[token.id()] = true
-				}
-			}
-			g.running.cancelInvalid(valid)
+			g.running.cancelInvalid(g.store.validIDs(now))
 		case <-ctx.Done():
 			return
 		}

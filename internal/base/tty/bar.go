@@ -8,7 +8,7 @@ import (
 
 const barWidth = 24
 
-// Bar shows how far something is, on a terminal alone: it is gone when it is done.
+// Bar shows how far something is, on a terminal that can write over a line alone: it is gone when it is done.
 type Bar struct {
 	screen *Screen
 	mu     sync.Mutex
@@ -20,7 +20,7 @@ func (s *Screen) Bar() *Bar { return &Bar{screen: s} }
 
 // Show changes the bar. Without a total, there is only the message and the count.
 func (b *Bar) Show(progress, total float64, message string) {
-	if !b.screen.IsTerminal() {
+	if !b.screen.canMove {
 		return
 	}
 	b.mu.Lock()
@@ -36,7 +36,7 @@ func (b *Bar) Show(progress, total float64, message string) {
 
 // Say shows a message while the progress is unknown.
 func (b *Bar) Say(text string) {
-	if !b.screen.IsTerminal() {
+	if !b.screen.canMove {
 		return
 	}
 	b.mu.Lock()

@@ -2,6 +2,7 @@ package tty
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -26,7 +27,7 @@ type Line struct {
 // Live starts a block of lines. A block higher than the screen cannot update in place.
 func (s *Screen) Live(lines int) *Live {
 	_, height := s.Size()
-	l := &Live{screen: s, inline: s.IsTerminal() && lines < height}
+	l := &Live{screen: s, inline: s.canMove && lines < height}
 	for range lines {
 		l.lines = append(l.lines, &Line{live: l})
 	}
@@ -58,15 +59,24 @@ func (l *Line) set(text string, done bool) {
 	}
 }
 
-// draw writes the block over itself. The caller holds the lock.
+// continued is the column where the second line of a long one begins.
+const continued = 2
+
+// draw writes the block over itself. Lines are cut until all are done: then they are whole, since nothing is written over them any
+// more. The caller holds the lock.
 func (l *Live) draw() {
 	var out strings.Builder
 	if l.drawn > 0 {
 		fmt.Fprintf(&out, "\x1b[%dA", l.drawn)
 	}
 	width, _ := l.screen.Size()
+	isLast := !slices.ContainsFunc(l.lines, func(line *Line) bool { return !line.done })
 	for _, line := range l.lines {
-		out.WriteString("\r\x1b[K" + CutPainted(line.text, width) + "\n")
+		text := CutPainted(line.text, width)
+		if isLast {
+			text = strings.ReplaceAll(l.screen.Wrap(line.text, continued), "\n", "\n\x1b[K")
+		}
+		out.WriteString("\r\x1b[K" + text + "\n")
 	}
 	l.drawn = len(l.lines)
 	fmt.Fprint(l.screen, out.String())

@@ -37,7 +37,14 @@ func (s *Screen) Table(header []string, rows [][]Cell) { s.table(header, rows, f
 // WrappedTable is a Table whose last column is continued on further lines, and is the last to go.
 func (s *Screen) WrappedTable(header []string, rows [][]Cell) { s.table(header, rows, true) }
 
-func (s *Screen) table(header []string, rows [][]Cell, wrapped bool) {
+// Fits reports whether a Table is as wide as the screen or less with nothing cut.
+func (s *Screen) Fits(header []string, rows [][]Cell) bool {
+	width, _ := s.Size()
+	return width <= 0 || slices.Equal(fit(cleanRows(header, rows), width), fit(cleanRows(header, rows), 0))
+}
+
+// cleanRows returns the header and the rows as they are written.
+func cleanRows(header []string, rows [][]Cell) [][]Cell {
 	all := make([][]Cell, 0, len(rows)+1)
 	if len(header) > 0 {
 		head := Cells(header...)
@@ -53,6 +60,11 @@ func (s *Screen) table(header []string, rows [][]Cell, wrapped bool) {
 		}
 		all = append(all, clean)
 	}
+	return all
+}
+
+func (s *Screen) table(header []string, rows [][]Cell, wrapped bool) {
+	all := cleanRows(header, rows)
 	if len(all) == 0 {
 		return
 	}

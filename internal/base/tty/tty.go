@@ -17,6 +17,8 @@ type Screen struct {
 	width  int      // when it is no terminal; 0: no limit
 	colour bool
 
+	canMove bool // the cursor can, so that lines update in place
+
 	pictures pictureProtocol
 
 	keyboard *os.File // nil unless a person can answer
@@ -29,7 +31,8 @@ func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
 	s := &Screen{Writer: out}
 	if file := fileOf(out); file != nil && term.IsTerminal(int(file.Fd())) {
 		s.file = file
-		s.colour = getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+		s.canMove = getenv("TERM") != "dumb"
+		s.colour = getenv("NO_COLOR") == "" && s.canMove
 		s.pictures = picturesOf(getenv)
 	} else if width, err := strconv.Atoi(getenv("COLUMNS")); err == nil && width > 0 {
 		s.width = width
@@ -42,6 +45,9 @@ func New(out io.Writer, in io.Reader, getenv func(string) string) *Screen {
 
 // IsTerminal reports whether the output is a terminal.
 func (s *Screen) IsTerminal() bool { return s.file != nil }
+
+// CanUpdate reports whether lines can update in place: on a terminal that moves its cursor.
+func (s *Screen) CanUpdate() bool { return s.canMove }
 
 // IsInteractive reports whether a person sees the output and can answer.
 func (s *Screen) IsInteractive() bool { return s.keyboard != nil }

@@ -128,6 +128,32 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 }
 
+// A reason is cut only while the block may still be drawn over.
+func TestLiveIsWholeOnceItIsDone(t *testing.T) {
+	s, out := screen("30")
+	block := s.Live(2)
+	block.inline = true
+	block.Line(0).Done("a reason that is longer than the screen")
+	if got, want := out.String(), "\r\x1b[Ka reason that is longer than …\n\r\x1b[K\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	out.Reset()
+	block.Line(1).Done("two")
+	if got, want := out.String(), "\x1b[2A\r\x1b[Ka reason that is longer than\n\x1b[K  the screen\n\r\x1b[Ktwo\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTableIsWhole(t *testing.T) {
+	rows := [][]Cell{Cells("dev/files", strings.Repeat("x", 20))}
+	for columns, want := range map[string]bool{"": true, "31": true, "30": false, "10": false} {
+		s, _ := screen(columns)
+		if got := s.Fits([]string{"SERVER", "ERROR"}, rows); got != want {
+			t.Errorf("%s columns: %v, want %v", columns, got, want)
+		}
+	}
+}
+
 func TestNobodyIsAskedWithoutATerminal(t *testing.T) {
 	s, out := screen("")
 	_, asked := s.Ask(t.Context(), "Name?", "x")

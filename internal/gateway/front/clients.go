@@ -3,14 +3,17 @@ package front
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // ConnectedClient is a client as a person sees it.
 type ConnectedClient struct {
 	Name, Version string // as it says; may be empty
 	Folder        string // it works in; "" if that is not known
-	Person        string // whose token it has, over HTTP; "" without
+	Token         string // the name of the one it has, over HTTP; "" without
 	Since         time.Time
 }
 
@@ -21,11 +24,20 @@ func (s *Server) Clients() []ConnectedClient {
 	all := make([]ConnectedClient, 0, len(s.sessions))
 	for client := range s.sessions {
 		if profile := client.profile.Load(); profile != nil && client.stateless.isListed() {
-			all = append(all, ConnectedClient{profile.Name(), profile.Version(), client.origin.Folder, client.person, client.since})
+			all = append(all, ConnectedClient{profile.Name(), profile.Version(), client.origin.Folder, tokenOf(client.audience.Caller), client.since})
 		}
 	}
 	slices.SortFunc(all, func(a, b ConnectedClient) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Folder, b.Folder))
 	})
 	return all
+}
+
+// tokenOf returns the name of the token of a caller; "" if it has none.
+func tokenOf(caller string) string {
+	name, ok := strings.CutPrefix(caller, config.CallerToken)
+	if !ok {
+		return ""
+	}
+	return name
 }

@@ -27,6 +27,8 @@ type HTTPOptions struct {
 	// Identify returns who sent a request that passed the gate. Default: an anonymous client that
 	// may see everything.
 	Identify func(*http.Request) Identity
+	// ValidIDs returns the IDs that Identify may still return; those of other clients are ended. nil: all are valid.
+	ValidIDs func() map[string]bool
 	// Metrics answers requests for metrics that passed the gate. Default: there are none.
 	Metrics http.Handler
 	// Exists reports whether the toolbox of an audience of one toolbox exists. Default: it does not.
@@ -181,15 +183,22 @@ func (h *httpServer) endSession(client *httpSession) {
 	h.server.remove(client.session)
 }
 
-// sweep ends idle sessions, and before that the servers that run for their clients alone.
+// sweep ends idle sessions, and before that the servers that run for their clients alone. It also ends what began with an identity
+// that is not valid any more.
 func (h *httpServer) sweep(ctx context.Context) {
 	ticker := time.NewTicker(max(min(sweepInterval, h.options.ClientIdle/4), sweepPause))
 	defer ticker.Stop()
 	for {
 		select {
 		case now := <-ticker.C:
-			h.statelessClients.sweep(h.options.ClientIdle)
+			isValid := h.validity()
+			h.statelessClients.sweep(h.options.ClientIdle, isValid)
 			for _, client := range h.sessions.all() {
+				if !isValid(client.owner) {
+					h.server.options.Log.Debug("a session ended", "reason", "its token is not valid any more")
+					h.dropSession(client)
+					continue
+				}
 				client.posts.sweep(now)
 				client.rest(h.options.ClientIdle)
 				if idle, isIdle := client.idle.idleFor(); isIdle && idle > h.options.SessionIdle {
@@ -202,6 +211,17 @@ func (h *httpServer) sweep(ctx context.Context) {
 		}
 	}
 }
+
+// validity returns whether an owner may still send requests.
+func (h *httpServer) validity() func(owner string) bool {
+	if h.options.ValidIDs == nil {
+		return anyOwner
+	}
+	valid := h.options.ValidIDs()
+	return func(owner string) bool { return valid[owner] }
+}
+
+func anyOwner(string) bool { return true }
 
 // dropSession ends a session at once, with the servers that run for it alone.
 func (h *httpServer) dropSession(client *httpSession) {

@@ -99,12 +99,12 @@ func (r *registry[C]) remove(client C) {
 	r.delete(client)
 }
 
-// removeIdle removes and returns the clients that have been idle for longer than the limit.
-func (r *registry[C]) removeIdle(limit time.Duration) (removed []C) {
+// removeIdle removes and returns the idle clients that are due.
+func (r *registry[C]) removeIdle(isDue func(client C, idle time.Duration) bool) (removed []C) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, client := range r.byKey {
-		if idle, isIdle := client.state().idle.idleFor(); isIdle && idle > limit {
+		if idle, isIdle := client.state().idle.idleFor(); isIdle && isDue(client, idle) {
 			r.delete(client)
 			removed = append(removed, client)
 		}

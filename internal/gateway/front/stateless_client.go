@@ -54,9 +54,9 @@ func (c *statelessClients) enter(owner string, of account, audience Audience, me
 	return client
 }
 
-// sweep drops clients that have been idle for longer than the limit.
-func (c *statelessClients) sweep(limit time.Duration) {
-	for _, client := range c.removeIdle(limit) {
+// sweep drops clients that have been idle for longer than the limit, and idle ones whose owner is not valid any more.
+func (c *statelessClients) sweep(limit time.Duration, isValid func(owner string) bool) {
+	for _, client := range c.removeIdle(func(client *statelessClient, idle time.Duration) bool { return idle > limit || !isValid(client.person) }) {
 		client.Profile().MarkAway() // it had its time: nothing is kept for the next one
 		client.drop()
 	}

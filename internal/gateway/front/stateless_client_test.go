@@ -48,12 +48,12 @@ func TestIdleStatelessClientsAreDropped(t *testing.T) {
 		busy := g.enter("busy", account("busy"), Audience{}, declaring(`{}`))
 		idle.idle.release()
 		<-time.After(defaultAway) // of the bubble
-		g.sweep(defaultAway)
+		g.sweep(defaultAway, anyOwner)
 		if len(g.all()) != 2 {
 			t.Errorf("%d clients are left, want both", len(g.all()))
 		}
 		<-time.After(time.Second) // of the bubble
-		g.sweep(defaultAway)
+		g.sweep(defaultAway, anyOwner)
 		if all := g.all(); len(all) != 1 || all[0] != busy {
 			t.Errorf("%d clients are left, want the busy one", len(all))
 		}

@@ -297,14 +297,14 @@ func TestClientOfACallThatWaitsIsNotIdle(t *testing.T) {
 		w, to := b.start("me", `{"name":"t"}`)
 		w.Ask(newAsked("roots/list", "").Question)
 		<-time.After(suspendTime / 2) // of the bubble
-		b.statelessClients.sweep(time.Minute)
+		b.statelessClients.sweep(time.Minute, anyOwner)
 		if len(b.statelessClients.all()) != 1 {
 			t.Error("the client was dropped")
 		}
 		w.Answer(metatool.Answer{Text: []byte(`{}`)})
 		b.retry("me", `{"name":"t","requestState":`+stateOf(t, to.only(t))+`}`).only(t)
 		<-time.After(2 * time.Minute) // of the bubble
-		b.statelessClients.sweep(time.Minute)
+		b.statelessClients.sweep(time.Minute, anyOwner)
 		if len(b.statelessClients.all()) != 0 {
 			t.Error("the client is still there after its call")
 		}

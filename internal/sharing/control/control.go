@@ -65,7 +65,7 @@ type ConnectedClient struct {
 	Name    string    `json:"name"` // as it calls itself; may be empty
 	Version string    `json:"version,omitempty"`
 	Folder  string    `json:"folder,omitempty"` // it works in; "" if that is not known
-	Person  string    `json:"token,omitempty"`  // the name of its token, over HTTP
+	Token   string    `json:"token,omitempty"`  // the name of its token, over HTTP
 	Since   time.Time `json:"since"`
 }
 

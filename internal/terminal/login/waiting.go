@@ -37,9 +37,9 @@ func (l *login) say(format string, args ...any) {
 	l.draw()
 }
 
-// startWaiting begins to show the remaining time. Without a terminal it is told once.
+// startWaiting begins to show the remaining time. Where lines cannot update in place, it is told once.
 func (l *login) startWaiting(limit time.Duration) {
-	if !l.Screen.IsTerminal() {
+	if !l.Screen.CanUpdate() {
 		l.say("Waiting for the browser, for %.0f minutes at most.", limit.Minutes())
 		return
 	}
@@ -92,7 +92,7 @@ func (l *login) remaining() string {
 
 // countDown shows the remaining time until ctx ends.
 func (l *login) countDown(ctx context.Context) {
-	if !l.Screen.IsTerminal() {
+	if !l.Screen.CanUpdate() {
 		return
 	}
 	ticker := time.NewTicker(countInterval)

@@ -84,8 +84,8 @@ func showClients(screen *tty.Screen, workbench control.Workbench) {
 		}
 		name := cmp.Or(strings.TrimSpace(tty.CleanLine(client.Name)), "unnamed")
 		text := strings.TrimSpace(tty.Cut(name, clientWidth) + " " + tty.Cut(tty.CleanLine(client.Version), clientWidth))
-		if client.Person != "" {
-			text += ", token " + client.Person
+		if client.Token != "" {
+			text += ", token " + client.Token
 		}
 		if client.Folder != "" && client.Folder != workbench.Folder {
 			text += ", in " + client.Folder
@@ -95,16 +95,9 @@ func showClients(screen *tty.Screen, workbench control.Workbench) {
 	}
 }
 
-// errorWidth is the screen width for errors in a column; on narrower screens they follow below.
-const errorWidth = 110
-
+// showServers writes the table of servers. Errors that do not fit beside it are below it, since they must not be cut.
 func showServers(screen *tty.Screen, workbench control.Workbench) {
 	columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "P50", "P95", "CALLS", "ERRORS", "STARTS"}
-	width, _ := screen.Size()
-	isWide := width == 0 || width >= errorWidth
-	if isWide {
-		columns = append(columns, "LAST ERROR")
-	}
 	reasons := reasonsOf(workbench.Servers)
 	if reasons != nil {
 		columns = slices.Insert(columns, 1, "COPY FOR")
@@ -113,21 +106,23 @@ func showServers(screen *tty.Screen, workbench control.Workbench) {
 	for _, server := range workbench.Activity {
 		activity[server.Ref()] = server.Counts
 	}
-	var rows, troubles [][]tty.Cell
+	var rows, beside, troubles [][]tty.Cell // beside are rows with the error in the last column
 	for n, server := range workbench.Servers {
 		isFirst := n == 0 || workbench.Servers[n-1].Ref() != server.Ref()
 		cells := row(server, activity[server.Ref()], isFirst)
 		if reasons != nil {
 			cells = slices.Insert(cells, 1, tty.Cell{Text: reasons[n]})
 		}
-		trouble := tty.Cell{Text: troubleOf(server)}
-		switch {
-		case isWide:
-			cells = append(cells, trouble)
-		case trouble.Text != "":
-			troubles = append(troubles, []tty.Cell{{Text: "✗", Style: tty.Bad}, {Text: server.Ref() + ": " + trouble.Text}})
+		trouble := troubleOf(server)
+		if trouble != "" {
+			troubles = append(troubles, []tty.Cell{{Text: "✗", Style: tty.Bad}, {Text: server.Ref() + ": " + trouble}})
 		}
 		rows = append(rows, cells)
+		beside = append(beside, append(slices.Clone(cells), tty.Cell{Text: trouble}))
+	}
+	if header := append(slices.Clone(columns), "LAST ERROR"); screen.Fits(header, beside) {
+		screen.Table(header, beside)
+		return
 	}
 	screen.Table(columns, rows)
 	if len(troubles) > 0 {

@@ -3,6 +3,7 @@ package overview
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,8 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 	}{
 		{"", []string{"files  ready        1234567  123 MB  4m10s  1.2ms  250ms  12     1       1", "0              0       failed 3 times, next try in 5s: " + trouble}},
 		{"80", []string{"1.2ms  250ms  12     1\n", "✗  starter/notes: failed 3 times, next try in 5s: the", "folder that it needs\n"}},
+		{"140", []string{"1.2ms  250ms  12     1       1\n", "\n✗  starter/notes: failed 3 times, next try in 5s: the", " needs\n"}},
+		{"240", []string{"STARTS  LAST ERROR\n", "next try in 5s: " + trouble}},
 	} {
 		var page bytes.Buffer
 		Show(tty.New(&page, nil, func(string) string { return test.columns }), seen, Options{})
@@ -38,7 +41,7 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 			}
 		}
 		for line := range strings.Lines(page.String()) {
-			if test.columns != "" && runewidth.StringWidth(strings.TrimSpace(line)) > 80 {
+			if limit, _ := strconv.Atoi(test.columns); test.columns != "" && runewidth.StringWidth(strings.TrimSpace(line)) > limit {
 				t.Errorf("too wide: %s", line)
 			}
 		}
@@ -86,7 +89,7 @@ func TestClientsAndConfiguration(t *testing.T) {
 			"no client",
 		},
 		{"the folder is said once", control.Workbench{Folder: "/here", Clients: []control.ConnectedClient{{Folder: "/here", Since: now}}}, []string{"client unnamed, for 1s\n"}, "in /here, for"},
-		{"a token", control.Workbench{Clients: []control.ConnectedClient{{Name: "c", Person: "laptop", Since: now}}}, []string{"client c, token laptop, for 1s\n"}, ""},
+		{"a token", control.Workbench{Clients: []control.ConnectedClient{{Name: "c", Token: "laptop", Since: now}}}, []string{"client c, token laptop, for 1s\n"}, ""},
 		{
 			"hostile",
 			control.Workbench{Clients: []control.ConnectedClient{{Name: strings.Repeat("n", 5000) + "\n\x1b[2J", Version: "\x1b]0;title\x07" + strings.Repeat("v", 5000), Folder: "/a\nb\x1b[31m", Since: now}}},

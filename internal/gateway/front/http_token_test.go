@@ -1,0 +1,43 @@
+package front
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A person sees the name of a client's token, and a client whose token was removed is not there any more.
+func TestHTTPClientsByToken(t *testing.T) {
+	server := newServer(Options{})
+	var isRemoved atomic.Bool
+	address, _ := listen(t, server, HTTPOptions{
+		ClientIdle: 4 * sweepPause,
+		Identify: func(r *http.Request) Identity {
+			name := r.Header.Get("Test-Token")
+			return Identity{ID: "id of " + name, Name: name}
+		},
+		ValidIDs: func() map[string]bool {
+			return map[string]bool{"id of laptop": true, "id of phone": !isRemoved.Load()}
+		},
+	})
+	for _, name := range []string{"laptop", "phone"} {
+		join(t, address+"/mcp", "Test-Token: "+name)
+	}
+	tokens := func() (names []string) {
+		for _, client := range server.Clients() {
+			names = append(names, client.Token)
+		}
+		return names
+	}
+	if got := tokens(); len(got) != 2 || got[0] != "laptop" || got[1] != "phone" {
+		t.Fatalf("the tokens of the clients are %q", got)
+	}
+	isRemoved.Store(true)
+	for deadline := time.Now().Add(10 * time.Second); len(tokens()) == 2 && time.Now().Before(deadline); {
+		time.Sleep(sweepPause)
+	}
+	if got := tokens(); len(got) != 1 || got[0] != "laptop" {
+		t.Errorf("the token of 'phone' was removed, and there are clients of %q", got)
+	}
+}
