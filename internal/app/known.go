@@ -21,6 +21,7 @@ type KnownServer struct {
 	Version         string   // reported by the server; may be empty
 	Folder          string   // where relative paths in arguments start; "" if that is not known
 	NamedFolders    []string // where the server may start them instead
+	ForOthers       bool     // the list is that of a client with other capabilities, and may have fewer tools, or more
 	Err             error    // why the list is unknown
 }
 
@@ -74,6 +75,7 @@ func (a *App) Known(ctx context.Context, options KnownOptions) []KnownServer {
 	known := make([]KnownServer, len(servers))
 	for i, server := range servers {
 		known[i] = knownOf(server, options.Caller, reasons[server])
+		known[i].ForOthers = !server.IsListedFor(options.Capabilities)
 	}
 	return known
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -50,9 +51,11 @@ type request struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 		Cursor    string          `json:"cursor"`
-		RequestID json.RawMessage `json:"requestId"`
-		Version   string          `json:"protocolVersion"`
-		State     string          `json:"requestState"`
+
+		Capabilities map[string]json.RawMessage `json:"capabilities"`
+		RequestID    json.RawMessage            `json:"requestId"`
+		Version      string                     `json:"protocolVersion"`
+		State        string                     `json:"requestState"`
 		// Wanted is what a subscription is to.
 		Wanted json.RawMessage `json:"notifications"`
 		Meta   struct {
@@ -192,6 +195,13 @@ func (c *conn) initialize(message request) {
 	}
 	if c.server.Answer != "" {
 		version = c.server.Answer
+	}
+	for capability, tools := range c.server.ToolsFor {
+		if _, ok := message.Params.Capabilities[capability]; ok {
+			c.update(func() {
+				c.pages = append(slices.Clone(c.pages[:len(c.pages)-1]), slices.Concat(c.pages[len(c.pages)-1], tools))
+			})
+		}
 	}
 	result := fmt.Appendf(nil, `{"protocolVersion":%s,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}`, quote(version), c.capabilities())
 	if c.server.Instructions != "" {

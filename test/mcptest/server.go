@@ -43,6 +43,8 @@ type Server struct {
 
 	Tools []json.RawMessage   `json:"tools"` // one page of definitions
 	Pages [][]json.RawMessage `json:"pages"` // or several
+	// ToolsFor are further tools for clients that declare a capability, in the legacy era.
+	ToolsFor map[string][]json.RawMessage `json:"toolsFor"`
 
 	// Start is done before anything is read.
 	Start []Step `json:"start"`

@@ -43,6 +43,10 @@ type Snapshot struct {
 	Instructions  string       // the server's instructions, cleaned
 	Capabilities  wire.Payload // the capabilities that the server declares
 
+	// ListedFor identifies the capabilities of the client that it was listed for, since some servers offer more tools to clients that can do
+	// more; "": none, or not known.
+	ListedFor string
+
 	// Stored means that the snapshot is from the cache: the server has not been asked since.
 	Stored bool
 
@@ -63,6 +67,8 @@ type Listing struct {
 	// As reported by the server.
 	ServerVersion, Instructions string
 	Capabilities                wire.Payload
+
+	ListedFor string // see Snapshot
 }
 
 // NewSnapshot checks and cleans a listing. The server's name is used in warnings.
@@ -70,6 +76,7 @@ func NewSnapshot(server string, listing Listing, filter toolbox.Filter) *Snapsho
 	s := &Snapshot{
 		ServerVersion: hidden.Clean(listing.ServerVersion), Instructions: hidden.Clean(listing.Instructions), rawInstructions: listing.Instructions,
 		Capabilities: wire.Raw(bytes.Clone(listing.Capabilities.Bytes())),
+		ListedFor:    listing.ListedFor,
 		byName:       make(map[string]int, len(listing.Definitions)),
 	}
 	if listing.Note != "" {

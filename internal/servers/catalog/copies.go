@@ -132,6 +132,9 @@ func encodeCopy(snapshot *Snapshot, mask func(string) string) ([]byte, error) {
 		body = append(body, `,"capabilities":`...)
 		body = wire.AppendEdited(body, snapshot.Capabilities, masking(nil, snapshot.Capabilities, mask, 0)...)
 	}
+	if snapshot.ListedFor != "" {
+		body = wire.AppendMember(body, "listedFor", snapshot.ListedFor)
+	}
 	body = append(body, `,"tools":[`...)
 	for i, tool := range snapshot.Tools {
 		if i > 0 {
@@ -199,6 +202,7 @@ func decodeCopy(data []byte) (listing Listing, err error) {
 	}
 	listing.ServerVersion, _ = root.Member("serverVersion").Text()
 	listing.Instructions, _ = root.Member("instructions").Text()
+	listing.ListedFor, _ = root.Member("listedFor").Text()
 	listing.Capabilities = root.Member("capabilities")
 	for tool := range root.Member("tools").Elements() {
 		listing.Definitions = append(listing.Definitions, tool)

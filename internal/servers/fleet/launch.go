@@ -158,6 +158,7 @@ func (s *Server) readTools(ctx context.Context, session *downstream.Session) (*c
 	snapshot := catalog.NewSnapshot(s.Name(), catalog.Listing{
 		Definitions: definitions, Note: note,
 		ServerVersion: session.ServerVersion(), Instructions: session.Instructions(), Capabilities: session.Capabilities(),
+		ListedFor: digestOf(s.key.capabilities),
 	}, s.config.Filter)
 	s.logFaults(s.permitted(snapshot).Warnings)
 	snapshot = s.compare(snapshot)

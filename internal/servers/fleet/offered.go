@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"crypto/sha256"
 	"slices"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -33,6 +34,20 @@ func (s *Server) Offered() *catalog.Snapshot {
 		return offered
 	}
 	return s.remembered()
+}
+
+// IsListedFor reports whether the tools last seen were listed for a client with these capabilities. Others may see fewer tools, or more.
+func (s *Server) IsListedFor(capabilities string) bool {
+	offered := s.Offered()
+	return offered != nil && offered.ListedFor == digestOf(canonical([]byte(capabilities)))
+}
+
+// digestOf identifies capabilities in canonical form; "" for none.
+func digestOf(capabilities string) string {
+	if capabilities == "" {
+		return ""
+	}
+	return catalog.Hash(sha256.Sum256([]byte(capabilities))).String()
 }
 
 // OfferedFor is Offered for a client. It does not add the client to a session.

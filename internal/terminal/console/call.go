@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -55,7 +56,11 @@ func (c *Console) callOnce(ctx context.Context, options CallOptions) (err error)
 		return err
 	}
 	c.warnOfFaults(at)
-	r := &activeCall{Console: c, at: at, bar: c.Err.Bar(), logsIn: options.Login != nil, loginProblem: options.LoginProblem}
+	wasListed, err := c.isCached(ctx, at, options.Ref)
+	if err != nil {
+		return err
+	}
+	r := &activeCall{Console: c, at: at, bar: c.Err.Bar(), logsIn: options.Login != nil, loginProblem: options.LoginProblem, wasListed: wasListed}
 	defer r.bar.Clear()
 	r.bar.Say("starting server '" + at.Server + "'…")
 	session, err := c.OpenShared(ctx, []place{at}, Handlers{
@@ -98,6 +103,12 @@ func (c *Console) callOnce(ctx context.Context, options CallOptions) (err error)
 		failed.Hint += "\nThe server asked for the folders of --root, and may use those instead of its configured ones. To leave it those, call without --root."
 	}
 	return err
+}
+
+// isCached reports whether a tool is in the cached list of a server.
+func (c *Console) isCached(ctx context.Context, at place, ref string) (bool, error) {
+	known, err := app.Remembered(ctx, restrictTo(c.Config, []place{at}), c.StateDir)
+	return len(match(ref, catalogue(known).entries())) > 0, err
 }
 
 // interruptible reads until a context ends. A pending read then continues until the program ends.
@@ -154,6 +165,7 @@ type activeCall struct {
 	logsIn       bool                               // a login is part of this command
 	loginProblem func(toolbox, server string) error // see CallOptions
 	askedRoots   atomic.Bool                        // the server requested the roots
+	wasListed    bool                               // the tool was in the cached list of the server
 }
 
 // open connects the server and returns the current definition of the tool.
@@ -191,10 +203,21 @@ func (r *activeCall) open(ctx context.Context, session *Session, ref string) (ca
 			return catalog.Tool{}, err
 		}
 		r.warn(offered.Remarks, ref[strings.LastIndexByte(ref, '/')+1:])
-		return catalog.Tool{}, notFound(ref, entries, nil)
+		return catalog.Tool{}, r.notOffered(ref, entries)
 	}
 	r.warn(offered.Remarks, found[0].tool.Name)
 	return found[0].tool, nil
+}
+
+// notOffered is the error for a tool that the server does not offer to this command.
+func (r *activeCall) notOffered(ref string, offered []entry) error {
+	err := notFound(ref, offered, nil)
+	if unknown, ok := errors.AsType[*toolbox.Error](err); ok && r.wasListed {
+		unknown.Message = fmt.Sprintf("Server '%s' does not offer the tool '%s' to this command", r.at, ref)
+		unknown.Hint = "It was listed for a client that can do more, such as sampling, or the server has changed. To see what it offers here: " +
+			trust.Command(r.Config, "tools", r.at.String(), "--refresh")
+	}
+	return err
 }
 
 // warn prints warnings about a tool, such as a changed definition.

@@ -104,6 +104,24 @@ func (c *Console) toolLists(ctx context.Context, wanted []place, refresh bool) (
 	return known, nil
 }
 
+// askAgain asks those servers again whose cached list is that of a client with other capabilities: they may offer a tool to this command that
+// they did not offer then. It reports whether there were any, and does so once.
+func (c *Console) askAgain(ctx context.Context, known catalogue) (bool, error) {
+	var others []place
+	for _, server := range known {
+		at := place{server.Toolbox, server.Server}
+		if server.ForOthers && server.Err == nil && !c.askedAgain[at] {
+			c.askedAgain[at] = true
+			others = append(others, at)
+		}
+	}
+	if len(others) == 0 {
+		return false, nil
+	}
+	_, err := c.toolLists(ctx, others, true)
+	return true, err
+}
+
 // find returns the tool lists of some servers from this process.
 func (c *Console) find(ctx context.Context, wanted []place, options app.KnownOptions) (_ catalogue, err error) {
 	workbench, err := c.workbench(c.Config)

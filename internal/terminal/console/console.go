@@ -35,11 +35,14 @@ type Options struct {
 // Console is shared by the commands that use tools.
 type Console struct {
 	Options
-	reported map[place]bool // servers that were said to be unreachable
+	reported   map[place]bool // servers that were said to be unreachable
+	askedAgain map[place]bool // see askAgain
 }
 
 // New makes a console. It starts nothing.
-func New(options Options) *Console { return &Console{options, make(map[place]bool)} }
+func New(options Options) *Console {
+	return &Console{options, make(map[place]bool), make(map[place]bool)}
+}
 
 // capabilities returns the declared client capabilities: elicitation and roots.
 func capabilities(canBeAsked, hasRoots bool) []byte {

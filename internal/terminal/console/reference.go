@@ -92,6 +92,9 @@ func (c *Console) locate(ctx context.Context, ref string, logsIn bool) (place, e
 		if err := c.deniedAmong(ctx, ref, wanted); err != nil {
 			return place{}, err
 		}
+		if again, err := c.askAgain(ctx, known); again || err != nil {
+			return c.locateAgain(ctx, ref, logsIn, err)
+		}
 		if needed := c.needsOneLogin(ref, known.unreachable()); logsIn && needed != nil {
 			return place{}, needed
 		}
@@ -100,6 +103,14 @@ func (c *Console) locate(ctx context.Context, ref string, logsIn bool) (place, e
 	default:
 		return place{}, ambiguous(ref, refs(found))
 	}
+}
+
+// locateAgain is locate after servers were asked again.
+func (c *Console) locateAgain(ctx context.Context, ref string, logsIn bool, err error) (place, error) {
+	if err != nil {
+		return place{}, err
+	}
+	return c.locate(ctx, ref, logsIn)
 }
 
 func refs(entries []entry) []string {

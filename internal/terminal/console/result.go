@@ -74,7 +74,7 @@ func (c *Console) notApproved(e entry, result wire.Payload) *toolbox.Error {
 	}
 	return &toolbox.Error{
 		Code:    toolbox.ToolDenied,
-		Message: tty.CleanLine(fmt.Sprintf("Tool '%s' was not called: it %s%s. %s", e.Ref(), approval.Needed, rule, reason)),
+		Message: tty.CleanLine(fmt.Sprintf("Tool '%s' was not called: it %s%s%s%s", e.Ref(), approval.Needed, rule, approval.NotRun, reason)),
 		Hint:    hint,
 	}
 }

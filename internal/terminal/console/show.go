@@ -74,6 +74,11 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	if err := c.deniedAmong(ctx, ref, wanted); err != nil {
 		return err
 	}
+	if again, err := c.askAgain(ctx, known); err != nil {
+		return err
+	} else if again {
+		return c.Show(ctx, ref, asJSON)
+	}
 	c.printUnreachable(known.unreachable())
 	return notFound(ref, known.entries(), disabled)
 }
