@@ -34,7 +34,10 @@ the size of the arguments and of the result, and the names and kinds of the argu
 of arguments and results are never recorded.
 
 A workbench remembers its last 4,096 calls while it runs. With "history": {"keep": "7d"} in
-your configuration, calls are also written to files, and shown for workbenches that ended.`,
+your configuration, calls are also written to files, and shown for workbenches that ended.
+
+Where there is nothing to ask, that is an error; with --json nothing is written, and the
+exit status is 0.`,
 		Example: `  mcp-workbench history
   mcp-workbench history -f                 keep printing calls as they end
   mcp-workbench history --errors --limit 5

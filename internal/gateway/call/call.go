@@ -81,8 +81,10 @@ type Failure struct {
 	// Schema is the tool's input schema, if the server rejected the arguments.
 	Schema []byte
 	// Rule names the rule of the policy that refused the request, and its place; "" if none did.
-	Rule  string
-	Cause error
+	Rule string
+	// IsUnable: a stage refused the request because it could not do its work, not because of a rule or a person.
+	IsUnable bool
+	Cause    error
 }
 
 func (f *Failure) Error() string { return f.Message }

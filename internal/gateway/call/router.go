@@ -203,7 +203,9 @@ func (r *run) isAdmittedBy(later Verdict) bool {
 
 // deny ends a request that a stage refused.
 func (r *run) deny(refusal *Failure) {
-	r.errorType = typeDenied
+	if r.errorType = typeDenied; refusal.IsUnable {
+		r.errorType = typeRefused
+	}
 	r.refuse(Outcome{}, refusal)
 }
 

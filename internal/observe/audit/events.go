@@ -125,6 +125,6 @@ func (l *Log) unwritable(err error) *call.Failure {
 	return &call.Failure{
 		Message: "it was not run: it cannot be recorded in the audit log, which the configuration requires (" + l.options.Folder + ": " + l.options.Mask(reason) + ")",
 		Hint:    "Do not try again: ask the user to make the audit log writable; 'mcp-workbench audit' shows its state.",
-		Cause:   err,
+		Cause:   err, IsUnable: true,
 	}
 }

@@ -59,6 +59,19 @@ func TestRequestsAreCountedByToolAndMethod(t *testing.T) {
 	}
 }
 
+// Every call of a tool is counted by tool, also one that ended before the tool was known.
+func TestCallsOfUnknownToolsAreCounted(t *testing.T) {
+	m := New(time.Unix(1000, 0))
+	for _, status := range []call.Status{call.StatusRefused, call.StatusFailed} {
+		m.CallEnded(&call.Call{Server: anyServer(t), Method: "tools/call", Name: "x"}, call.End{Status: status})
+	}
+	m.CallEnded(&call.Call{Server: anyServer(t), Method: "prompts/get", Name: "x"}, call.End{})
+	counted := m.serverTotals("t", "s").tools.find(Other)
+	if counted == nil || counted[call.StatusRefused].Load() != 1 || counted[call.StatusFailed].Load() != 1 || counted[call.StatusOK].Load() != 0 {
+		t.Errorf("counted %v", counted)
+	}
+}
+
 func TestMeteringAllocatesNothing(t *testing.T) {
 	var stage call.Observer = New(time.Now())
 	one := &call.Call{Server: anyServer(t), Method: "tools/call", Name: "x", Tool: wire.Raw([]byte("{}"))}

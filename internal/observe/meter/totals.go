@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 )
 
@@ -176,8 +178,8 @@ func isCode(errorType string) bool {
 func (m *Meter) countTotals(t *totals, about key, end *call.End, traced *trace) {
 	operation := m.method(t, about.method)
 	operation.outcomes[end.Status].Add(1)
-	if about.tool != "" {
-		m.tool(t, about.tool)[end.Status].Add(1)
+	if about.method == protocol.MethodToolsCall { // a tool that is not known has no name of its own: the client may have made it up
+		m.tool(t, cmp.Or(about.tool, Other))[end.Status].Add(1)
 	}
 	if end.ErrorType != "" {
 		m.errorType(t, end.ErrorType).Add(1)

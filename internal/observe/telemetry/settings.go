@@ -114,7 +114,7 @@ func (e *environment) endpoint(kind, path string) (to Endpoint) {
 	case "none":
 		return to
 	default:
-		e.complain("OTEL_"+kind+"_EXPORTER", "is not followed: only 'otlp' and 'none' are supported")
+		e.complain("OTEL_"+kind+"_EXPORTER", "is not followed, and nothing of this kind is sent: only 'otlp' and 'none' are supported")
 		return to
 	}
 	variable, address := e.find(kind, "ENDPOINT")

@@ -37,7 +37,7 @@ func TestRead(t *testing.T) {
 			s.Traces.Timeout = 50 * time.Millisecond
 		})},
 		{name: "no metrics", environ: endpoint + " OTEL_METRICS_EXPORTER=none", want: with(func(s *Settings) { s.Metrics = Endpoint{} })},
-		{name: "an unknown exporter", environ: endpoint + " OTEL_METRICS_EXPORTER=prometheus", want: with(func(s *Settings) { s.Metrics = Endpoint{} }), problem: "OTEL_METRICS_EXPORTER is not followed"},
+		{name: "an unknown exporter", environ: endpoint + " OTEL_METRICS_EXPORTER=prometheus", want: with(func(s *Settings) { s.Metrics = Endpoint{} }), problem: "OTEL_METRICS_EXPORTER is not followed, and nothing of this kind is sent"},
 		{name: "gRPC", environ: endpoint + " OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=grpc", want: with(func(s *Settings) { s.Traces = Endpoint{} }), problem: "only 'http/protobuf'"},
 		{name: "gRPC for all", environ: endpoint + " OTEL_EXPORTER_OTLP_PROTOCOL=grpc", problem: "the variable OTEL_EXPORTER_OTLP_PROTOCOL is not followed"},
 		{name: "no address", environ: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=secret:4317", problem: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is not an address"},

@@ -53,14 +53,14 @@ func faint(*history.Record) tty.Style { return tty.Faint }
 // Printer writes calls as a table, which can be continued.
 type Printer struct {
 	screen *tty.Screen
-	widths []int // of the columns so far; 0: left out
-	begun  bool
+	widths []int // of the columns so far; 0: left out; nil: nothing was written
 }
 
 // NewPrinter returns a printer for a screen.
 func NewPrinter(screen *tty.Screen) *Printer { return &Printer{screen: screen} }
 
-// Print writes calls. The first ones decide which columns there are.
+// Print writes calls. Later ones widen the columns, as far as the screen has room; if one has to be left out for that, the titles
+// are written again.
 func (p *Printer) Print(records ...history.Record) {
 	cells := make([][]string, len(records))
 	for i := range records {
@@ -69,9 +69,7 @@ func (p *Printer) Print(records ...history.Record) {
 			cells[i][n] = tty.CleanLine(column.text(&records[i]))
 		}
 	}
-	if !p.begun {
-		p.begun = true
-		p.layOut(cells)
+	if p.layOut(cells) {
 		titles := make([]string, len(columns))
 		for n, column := range columns {
 			titles[n] = column.title
@@ -91,21 +89,39 @@ func (p *Printer) Print(records ...history.Record) {
 	}
 }
 
-// layOut finds the widths of the columns that fit the screen.
-func (p *Printer) layOut(cells [][]string) {
-	p.widths = make([]int, len(columns))
-	for n, column := range columns {
-		p.widths[n] = len(column.title)
-		for _, row := range cells {
-			p.widths[n] = max(p.widths[n], runewidth.StringWidth(row[n]))
+// layOut finds the widths of the columns that fit the screen, and reports whether the columns are other ones than before.
+func (p *Printer) layOut(cells [][]string) (isNew bool) {
+	if p.widths == nil {
+		isNew = true
+		for _, column := range columns {
+			p.widths = append(p.widths, len(column.title))
 		}
 	}
+	for n, width := range p.widths {
+		for _, row := range cells {
+			if width > 0 {
+				p.widths[n] = max(p.widths[n], runewidth.StringWidth(row[n]))
+			}
+		}
+	}
+	shown := p.shown()
 	width, _ := p.screen.Size()
 	for excess := p.total() - width; width > 0 && excess > 0; excess = p.total() - width {
 		if !p.giveWay(excess) {
-			return // nothing can
+			break // nothing can
 		}
 	}
+	return isNew || p.shown() != shown
+}
+
+// shown is the number of columns.
+func (p *Printer) shown() (shown int) {
+	for _, width := range p.widths {
+		if width > 0 {
+			shown++
+		}
+	}
+	return shown
 }
 
 // giveWay narrows or leaves out the column that gives way first.
@@ -138,7 +154,7 @@ func (p *Printer) total() int {
 	return total
 }
 
-// line writes one line. Columns that can be narrowed are cut; others move what follows, if a later call has a longer text.
+// line writes one line. Columns that can be narrowed are cut.
 func (p *Printer) line(cells []string, style func(n int) tty.Style) {
 	var line strings.Builder
 	for n, text := range cells {

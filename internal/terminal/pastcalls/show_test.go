@@ -61,21 +61,34 @@ func TestColumnsGiveWay(t *testing.T) {
 	}
 }
 
-// A later call may be longer than those that the widths are of.
+// A later call may be longer than those that the widths are of: no line is wider than the screen, and a pipe loses nothing.
 func TestTableIsContinued(t *testing.T) {
-	var out bytes.Buffer
-	printer := NewPrinter(screenOf(&out, 140))
-	printer.Print(record())
-	longer := record()
-	longer.Client, longer.Tool, longer.Lost = strings.Repeat("client", 5), strings.Repeat("long_", 20), 3
-	longer.Arguments = strings.Repeat("a: string 1 B, ", 10)
-	printer.Print(longer)
-	lines := strings.Split(out.String(), "\n")
-	if strings.Count(out.String(), "TIME") != 1 || lines[2] != "(3 calls are missing here)" {
-		t.Errorf("got %s", &out)
-	}
-	if !strings.Contains(lines[3], "dev/github/"+longer.Tool+"  ok") || !strings.Contains(lines[3], "…") {
-		t.Errorf("got %s", lines[3])
+	for _, width := range []int{0, 80, 140, 300} {
+		var out bytes.Buffer
+		printer := NewPrinter(screenOf(&out, width))
+		first := record()
+		first.Client = "c"
+		printer.Print(first)
+		longer := record()
+		longer.Client, longer.Tool, longer.Lost = "mcp-workbench-terminal", "search_all_issues", 3
+		longer.Arguments = strings.Repeat("a: string 1 B, ", 10) + "end"
+		printer.Print(longer)
+		printer.Print(first)
+		text := out.String()
+		for line := range strings.Lines(text) {
+			if got := runewidth.StringWidth(strings.TrimSuffix(line, "\n")); width > 0 && got > width {
+				t.Errorf("%d columns: a line has %d: %s", width, got, line)
+			}
+		}
+		if !strings.Contains(text, "\n(3 calls are missing here)\n") || !strings.Contains(text, "dev/github/search_all_issues  ok") {
+			t.Errorf("%d columns: got %s", width, text)
+		}
+		if (width == 0 || width == 300) && (strings.Contains(text, "…") || !strings.Contains(text, "  mcp-workbench-terminal  ") || !strings.Contains(text, longer.Arguments)) {
+			t.Errorf("%d columns: something is cut: %s", width, text)
+		}
+		if titles := strings.Count(text, "TIME"); titles != 1 && width != 80 || titles != 2 && width == 80 {
+			t.Errorf("%d columns: %d lines with titles: %s", width, titles, text)
+		}
 	}
 }
 
