@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,6 +136,10 @@ func addOnlyCopies(needed map[string]string, client *Client, file string, change
 		}
 	}
 	for _, taken := range missing {
-		needed[taken.from.path] = "it is the only copy of servers that connect took out of " + client.Title + ". To put them back: mcp-workbench disconnect " + client.ID
+		next := "To put them back: mcp-workbench disconnect " + client.ID
+		if now == nil {
+			next = fmt.Sprintf("Its file is gone; to restore it: cp '%s' '%s'", taken.from.Path(), file)
+		}
+		needed[taken.from.path] = "it is the only copy of servers that connect took out of " + client.Title + ". " + next
 	}
 }
