@@ -133,6 +133,9 @@ func plural(n int, noun string) string {
 }
 
 func auditUnreadable(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("there is none")
+	}
 	hint := "Name the folder of a log, or one of its files. Workbenches begin one with the first event, with \"audit\": true in your configuration file."
 	return &toolbox.Error{Code: toolbox.AuditUnreadable, Message: fmt.Sprintf("The audit log at %s cannot be read: %v", path, err), Hint: hint, Cause: err}
 }
@@ -210,6 +213,9 @@ func (f *verifyFlags) run(cmd *cobra.Command, g *globals, args []string) error {
 	if err != nil {
 		return auditUnreadable(path, err)
 	}
+	if len(args) > 0 && report.Files == 0 && len(report.Findings) == 0 {
+		return auditUnreadable(path, fs.ErrNotExist) // whoever names a place expects a log there
+	}
 	if f.asJSON {
 		if err := writeJSON(cmd, report); err != nil {
 			return err
@@ -240,13 +246,21 @@ func otherKeys(path string, r *audit.Report) error {
 	}
 }
 
+// keyProblem says why the key of this user cannot be read.
+func keyProblem(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return ": you have written no audit log yet"
+	}
+	return fmt.Sprintf(": %v", err)
+}
+
 // keys returns the public keys to verify with.
 func (f *verifyFlags) keys() (keys []ed25519.PublicKey, err error) {
 	if len(f.publicKeys) == 0 {
 		key, err := audit.PublicKey(config.StateDir())
 		if err != nil {
 			return nil, &toolbox.Error{
-				Code: toolbox.AuditUnreadable, Message: fmt.Sprintf("There is no key to verify the seals with: %v", err),
+				Code: toolbox.AuditUnreadable, Message: "There is no key to verify the seals with" + keyProblem(err),
 				Hint: "Name it with --public-key; 'mcp-workbench audit' prints it for the user who wrote the log.", Cause: err,
 			}
 		}

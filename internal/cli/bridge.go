@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/service"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/relay"
@@ -104,16 +105,23 @@ const longestToken = 16 << 10
 func readToken(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("the token cannot be read: %w", err)
+		return "", tokenUnreadable(path, err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, longestToken))
 	if err != nil {
-		return "", fmt.Errorf("the token cannot be read: %w", err)
+		return "", tokenUnreadable(path, err)
 	}
 	token := strings.TrimSpace(string(text))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return "", fmt.Errorf("%s does not hold a token alone", path)
+		return "", tokenUnreadable(path, fmt.Errorf("%s does not hold a token alone", path))
 	}
 	return token, nil
+}
+
+func tokenUnreadable(path string, err error) error {
+	return &toolbox.Error{
+		Code: toolbox.TokenInvalid, Message: "the token cannot be read: " + err.Error(), Cause: err,
+		Hint: "Name a file that holds the token and nothing else, which 'mcp-workbench token add NAME' prints.",
+	}
 }

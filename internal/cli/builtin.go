@@ -32,6 +32,15 @@ func newBuiltin() *cobra.Command {
 			if args[0] == "--help" || args[0] == "-h" {
 				return cmd.Help()
 			}
+			if usage, err := builtin.Check(args[0], args[1:]); err != nil {
+				return &usageError{err: err}
+			} else if usage != "" {
+				fmt.Fprintln(cmd.OutOrStdout(), usage)
+				return nil
+			}
+			if err := needClient(os.Stdin, "builtin "+args[0]+" serves"); err != nil {
+				return err
+			}
 			return builtin.Run(cmd.Context(), args[0], args[1:], builtin.Options{
 				Version: Version, Stdin: wire.Pollable(os.Stdin), Stdout: wire.Pollable(os.Stdout),
 			})

@@ -89,7 +89,7 @@ func Main(args []string) int {
 // is gone without a word: that is reported by the exit status alone.
 func outputError(err, unwritable error) error {
 	switch {
-	case err != nil && !errors.Is(err, unwritable) && !errors.Is(err, context.Canceled):
+	case err != nil && !isSameFailure(err, unwritable) && !errors.Is(err, context.Canceled):
 		return err
 	case errors.Is(unwritable, syscall.EPIPE):
 		return &shownError{unwritable}
@@ -98,6 +98,12 @@ func outputError(err, unwritable error) error {
 		Code: toolbox.OutputFailed, Message: fmt.Sprintf("The output cannot be written: %v", unwritable), Cause: unwritable,
 		Hint: "The command has run nevertheless: what it changes may be changed.",
 	}
+}
+
+// isSameFailure reports whether a command failed because its output could not be written. Each attempt to write has an error of its own.
+func isSameFailure(err, unwritable error) bool {
+	reason, ok := errors.AsType[syscall.Errno](unwritable)
+	return errors.Is(err, unwritable) || ok && errors.Is(err, reason)
 }
 
 // shownError ends a command whose text already shows the problem. Only scripts get it again.
@@ -169,7 +175,7 @@ read_tool. An MCP client starts it and talks to it over stdin and stdout.`,
 	root.Flags().BoolVar(&g.shared, "shared", false, "share one background workbench with other clients")
 	completion.Register(root, "toolbox", completion.Toolboxes(&g.Loader))
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err: err} })
+	root.SetFlagErrorFunc(explainFlag)
 	addCommands(root, &g)
 	return root
 }
@@ -180,6 +186,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := fmt.Errorf("unknown command '%s'", args[0])
+	cmd.SuggestionsMinimumDistance = cmd.Root().SuggestionsMinimumDistance
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		err = fmt.Errorf("%w; did you mean '%s'?", err, strings.Join(near, "' or '"))
 	}

@@ -80,6 +80,7 @@ func addCommands(root *cobra.Command, g *globals) {
 		groupedHelp("Show the version; generate shell completion", version, completions),
 	}})
 	root.AddCommand(newDaemon(g)) // hidden
+	refuseUnknown(root, completions)
 	root.SetUsageFunc(usage)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if cmd == root {
@@ -88,6 +89,25 @@ func addCommands(root *cobra.Command, g *globals) {
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", reflow(cmp.Or(cmd.Long, cmd.Short), helpWidthOf()), cmd.UsageString())
 	})
+}
+
+// refuseUnknown makes an unknown name an error of 'help' and of a command that has only subcommands: the library shows help, and ends with 0.
+func refuseUnknown(root, parent *cobra.Command) {
+	parent.Args, parent.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		panic(err) // it was added above: a bug
+	}
+	help.Run = nil
+	help.RunE = func(_ *cobra.Command, args []string) error {
+		about, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return noArguments(about, append(rest, args...))
+		}
+		about.InitDefaultHelpFlag()
+		return about.Help()
+	}
 }
 
 // helpWidthOf returns the number of columns for the help: fewer on a narrow terminal.

@@ -32,6 +32,9 @@ level info on. With --follow, keep printing new lines.
   mcp-workbench logs --pid 4711   of that workbench itself`,
 		Args: atMostOne("the name of one server"), ValidArgsFunction: completion.Running,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if last < 0 {
+				return &usageError{err: errors.New("--lines must not be below 0")}
+			}
 			client, server, err := which.log(cmd.Context(), g, args)
 			if err != nil {
 				return err

@@ -127,13 +127,13 @@ func runRecord(ctx context.Context, g globals, o recordOptions, stdin, stdout *o
 		By: "mcp-workbench " + Version, At: time.Now().UTC().Truncate(time.Second), Server: o.subject(),
 	}, workbench.Mask)
 	if err != nil {
-		return errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
+		return errors.Join(recordingUnwritable(o.file, err), workbench.Stop(context.WithoutCancel(ctx)))
 	}
 	err = workbench.ServeStdio(ctx, recorder.Reader(wire.Pollable(stdin)), recorder.Writer(wire.Pollable(stdout)))
 	err = errors.Join(err, workbench.Stop(context.WithoutCancel(ctx)))
 	messages, failed := recorder.Messages()
 	if failed != nil {
-		failed = fmt.Errorf("the recording %s is not complete: %w", o.file, failed)
+		failed = recordingUnwritable(o.file, fmt.Errorf("it is not complete: %w", failed))
 	}
 	tty.Remark(stderr, fmt.Sprintf("recorded %s in %s", toolbox.Count(messages, "message", "messages"), o.file))
 	return errors.Join(err, failed)
@@ -162,7 +162,17 @@ func createRecording(o recordOptions) (*os.File, error) {
 			Hint: "Choose another name, or replace it with --force.", Cause: err,
 		}
 	}
-	return file, err
+	if err != nil {
+		return nil, recordingUnwritable(o.file, err)
+	}
+	return file, nil
+}
+
+func recordingUnwritable(file string, err error) error {
+	return &toolbox.Error{
+		Code: toolbox.FileNotWritten, Message: fmt.Sprintf("The recording %s cannot be written: %v", file, err), Cause: err,
+		Hint: "Name a file in a folder that you can write to, with space left.",
+	}
 }
 
 // recorded returns the configuration to record: a single server is served as itself.

@@ -15,7 +15,7 @@ type Place struct {
 	File string    `json:"file"`
 	Line int       `json:"line"`
 	Seq  uint64    `json:"seq"`
-	Time time.Time `json:"time"`
+	Time time.Time `json:"time,omitzero"`
 	Hash string    `json:"hash"`
 }
 

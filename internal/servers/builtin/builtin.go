@@ -68,6 +68,22 @@ func WorksInFolder(name string) bool {
 	return k.inFolder
 }
 
+// Check reports what is wrong with a name or with args, as Run would. If the args ask for help, it is returned.
+func Check(name string, args []string) (usage string, err error) {
+	k, err := find(name)
+	if err != nil {
+		return "", err
+	}
+	s, err := k.open(name, args)
+	if errors.Is(err, flag.ErrHelp) {
+		return err.Error(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return "", s.Close()
+}
+
 // Run runs the named server until its input ends or ctx does; both return nil. An invalid name or invalid args return a
 // *toolbox.Error.
 func Run(ctx context.Context, name string, args []string, opts Options) error {

@@ -39,16 +39,38 @@ func AddCommand(root *cobra.Command) *cobra.Command {
 	} {
 		completionOf(root, shell).Example = "  " + example
 	}
-	bash := completionOf(root, "bash")
-	write := bash.RunE
-	bash.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := write(cmd, args); err != nil {
-			return err
+	for shell, write := range map[string]func(root *cobra.Command, out io.Writer, described bool) error{
+		"bash": writeBash, "zsh": writeZsh, "fish": (*cobra.Command).GenFishCompletion, "powershell": writePowerShell,
+	} {
+		// Cobra's own functions write past the output of the command, whose errors are reported.
+		completionOf(root, shell).RunE = func(cmd *cobra.Command, _ []string) error {
+			isPlain, _ := cmd.Flags().GetBool("no-descriptions") // every shell has it
+			return write(cmd.Root(), cmd.OutOrStdout(), !isPlain)
 		}
-		_, err := io.WriteString(cmd.OutOrStdout(), bashWords)
-		return err
 	}
 	return completionOf(root, "")
+}
+
+func writeBash(root *cobra.Command, out io.Writer, described bool) error {
+	if err := root.GenBashCompletionV2(out, described); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, bashWords)
+	return err
+}
+
+func writeZsh(root *cobra.Command, out io.Writer, described bool) error {
+	if !described {
+		return root.GenZshCompletionNoDesc(out)
+	}
+	return root.GenZshCompletion(out)
+}
+
+func writePowerShell(root *cobra.Command, out io.Writer, described bool) error {
+	if !described {
+		return root.GenPowerShellCompletion(out)
+	}
+	return root.GenPowerShellCompletionWithDesc(out)
 }
 
 // completionOf returns cobra's command for a shell; "": the parent of all.
