@@ -130,7 +130,11 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 		wrong = wrong || file.Err != nil || len(file.Config.Faults()) > 0
 	}
 	if wrong {
-		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has errors; to see them: mcp-workbench validate")
+		command := "mcp-workbench validate"
+		if g.ConfigPath != "" {
+			command = trust.Quote("mcp-workbench", "validate", g.ConfigPath)
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has errors; to see them: "+command)
 	}
 	return found, nil
 }

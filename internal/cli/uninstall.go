@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -94,6 +95,9 @@ func runUninstall(cmd *cobra.Command, o uninstallOptions) error {
 	executable, _ := os.Executable() // "" is shown as such
 	document := uninstallDocument{DryRun: o.dryRun, Groups: append([]*uninstall.Group{}, groups...), Left: []uninstall.Left{}}
 	if known, ok := errors.AsType[*toolbox.Error](err); ok && known.Code == toolbox.AnswerNeeded {
+		if o.asJSON {
+			err = errors.Join(err, writeJSON(cmd, document))
+		}
 		return err // nothing was changed
 	}
 	if o.dryRun {
@@ -184,14 +188,40 @@ func showGroup(screen *tty.Screen, group *uninstall.Group) {
 	}
 	fmt.Fprintf(screen, "%s: %s\n", screen.Paint(tty.Strong, group.Name),
 		screen.Wrap(fmt.Sprintf("%s (%s%s)", group.What, toolbox.Count(len(group.Items), "item", "items"), size), len(group.Name)+2))
-	for i, item := range group.Items {
+	rows := gather(group.Items)
+	for i, row := range rows {
 		if i == maxShownItems {
-			fmt.Fprintf(screen, "  … and %d more; --json lists all\n", len(group.Items)-i)
+			fmt.Fprintf(screen, "  … and %d more; --dry-run --json lists all\n", len(rows)-i)
 			break
 		}
-		fmt.Fprintf(screen, "  %s\n    %s\n", tty.CleanLine(shortenHome(item.Path)), screen.Wrap(tty.CleanLine(item.What), 4))
+		fmt.Fprintf(screen, "  %s\n    %s\n", tty.CleanLine(shortenHome(row.Path)), screen.Wrap(tty.CleanLine(row.What), 4))
 	}
 	fmt.Fprintln(screen)
+}
+
+// minGathered is the number of files of one kind in one folder that are shown as one row.
+const minGathered = 4
+
+// gather returns the items with many files of one kind as one: their names say nothing to a person.
+func gather(items []uninstall.Item) []uninstall.Item {
+	type kind struct{ folder, what string }
+	kindOf := func(item uninstall.Item) kind { return kind{filepath.Dir(item.Path), item.What} }
+	count := make(map[kind]int)
+	for _, item := range items {
+		count[kindOf(item)]++
+	}
+	var rows []uninstall.Item
+	for _, item := range items {
+		switch n := count[kindOf(item)]; {
+		case n < 0: // shown before
+		case n < minGathered:
+			rows = append(rows, item)
+		default:
+			count[kindOf(item)] = -1
+			rows = append(rows, uninstall.Item{Path: filepath.Dir(item.Path) + string(filepath.Separator), What: fmt.Sprintf("%d files: %s", n, item.What)})
+		}
+	}
+	return rows
 }
 
 func showLeft(screen *tty.Screen, left []uninstall.Left) {

@@ -85,7 +85,7 @@ var (
 		Format: 2, Group: Caches, Kept: "of the last 1,000 servers, at most 256 MiB",
 	}
 	Hints = &Kind{
-		Name: "which hints of tools you accepted", Place: State, Patterns: []string{"definitions/*.hints"},
+		Name: "the hints of tools, and which of them you accepted", Place: State, Patterns: []string{"definitions/*.hints"},
 		Format: 1, Group: Records, Kept: "of the last 1,000 servers",
 	}
 	Tools = &Kind{

@@ -58,17 +58,26 @@ func (s *Screen) Secret(ctx context.Context, question string) (string, error) {
 	return answer, err
 }
 
-// Confirm asks for yes or no; an empty line is the fallback, all else is no.
+// Confirm asks for yes or no until one of them is typed; an empty line is the fallback.
 func (s *Screen) Confirm(ctx context.Context, question string, fallback bool) (bool, error) {
 	choice := "[y/N]"
 	if fallback {
 		choice = "[Y/n]"
 	}
-	answer, err := s.Ask(ctx, question+" "+choice, "")
-	if answer == "" {
-		return fallback && err == nil, err
+	for {
+		answer, err := s.Ask(ctx, question+" "+choice, "")
+		switch {
+		case err != nil:
+			return false, err
+		case answer == "":
+			return fallback, nil
+		case slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)):
+			return true, nil
+		case slices.Contains([]string{"n", "no"}, strings.ToLower(answer)):
+			return false, nil
+		}
+		fmt.Fprintln(s, "Type y or n.")
 	}
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)), err
 }
 
 // Choose asks for one of several, by number or by name, until one of them is meant.
