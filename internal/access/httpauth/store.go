@@ -32,6 +32,8 @@ const (
 	maxName        = 64              // characters of a token name
 	lockWait       = 5 * time.Second // for another command that writes the token file; then an error
 	reloadInterval = time.Second     // between two checks of the token file for changes
+	// unknownInterval is the time between two such checks because of unknown tokens: strangers cause no more.
+	unknownInterval = 10 * time.Millisecond
 )
 
 // Store keeps the tokens in one file that several processes may use: the file is replaced as a whole, under a lock, and
@@ -168,7 +170,7 @@ func unknownToken(name string, names []string) error {
 func (s *Store) List() []Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reloadIfChanged()
+	s.reloadIfChanged(reloadInterval)
 	return slices.Clone(s.tokens)
 }
 
@@ -185,29 +187,43 @@ func (s *Store) validIDs(now time.Time) map[string]bool {
 	return valid
 }
 
-// Verify returns the owner of a token. It compares all tokens, so that its duration does not reveal a near match.
+// Verify returns the owner of a token. An unknown one may have been made just now: the file is looked at again, at a bounded rate.
 func (s *Store) Verify(token string) (Identity, bool) {
-	s.mu.Lock()
-	s.reloadIfChanged()
-	tokens := s.tokens // never changed in place
-	s.mu.Unlock()
 	digest := sha256.Sum256([]byte(token))
+	for _, interval := range []time.Duration{reloadInterval, unknownInterval} {
+		s.mu.Lock()
+		s.reloadIfChanged(interval)
+		tokens := s.tokens // never changed in place
+		s.mu.Unlock()
+		t := find(tokens, digest)
+		if t != nil && t.expired(time.Now()) {
+			return Identity{}, false
+		}
+		if t != nil {
+			return Identity{Name: t.Name, ID: t.id(), Toolboxes: slices.Clone(t.Toolboxes), Rights: t.Rights}, true
+		}
+	}
+	return Identity{}, false
+}
+
+// find returns the token with a digest; nil if there is none. It compares all tokens, so that its duration does not reveal a near
+// match.
+func find(tokens []Token, digest [sha256.Size]byte) *Token {
 	found := -1
 	for i := range tokens {
 		match := subtle.ConstantTimeCompare(digest[:], tokens[i].digest[:])
 		found = subtle.ConstantTimeSelect(match, i, found)
 	}
-	if found < 0 || tokens[found].expired(time.Now()) {
-		return Identity{}, false
+	if found < 0 {
+		return nil
 	}
-	t := tokens[found]
-	return Identity{Name: t.Name, ID: t.id(), Toolboxes: slices.Clone(t.Toolboxes), Rights: t.Rights}, true
+	return &tokens[found]
 }
 
 // reloadIfChanged reloads the file if it changed, at most once per interval. An unusable file is ignored: a half-finished edit
 // must not lock everybody out. The caller holds mu.
-func (s *Store) reloadIfChanged() {
-	if time.Since(s.checkedAt) < reloadInterval {
+func (s *Store) reloadIfChanged(interval time.Duration) {
+	if time.Since(s.checkedAt) < interval {
 		return
 	}
 	s.checkedAt = time.Now()

@@ -242,6 +242,25 @@ func TestFolderInPlaceOfTheFile(t *testing.T) {
 }
 
 // A running server notices what other processes do to the file, and looks once a second.
+// A new token is accepted at once, and unknown ones do not have the file looked at more often than at the bounded rate.
+func TestNewTokenIsAcceptedAtOnce(t *testing.T) {
+	path := tokensPath(t)
+	synctest.Test(t, func(t *testing.T) {
+		serving, other := mustOpen(t, path), mustOpen(t, path)
+		mustCreate(t, other, "first")
+		<-time.After(reloadInterval)
+		serving.Verify("unknown") // it looks at the file now
+		token := mustCreate(t, other, "laptop")
+		if _, ok := serving.Verify(token); ok {
+			t.Error("the file was looked at twice at the same time")
+		}
+		<-time.After(unknownInterval)
+		if _, ok := serving.Verify(token); !ok {
+			t.Error("the new token is not accepted")
+		}
+	})
+}
+
 func TestChangesAreNoticed(t *testing.T) {
 	path := tokensPath(t)
 	synctest.Test(t, func(t *testing.T) {

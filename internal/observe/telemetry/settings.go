@@ -66,6 +66,9 @@ func Read(environ []string) Settings {
 	if strings.EqualFold(e.values["OTEL_SDK_DISABLED"], "true") {
 		return Settings{}
 	}
+	if disabled := e.values["OTEL_SDK_DISABLED"]; disabled != "" && !strings.EqualFold(disabled, "false") {
+		e.complain("OTEL_SDK_DISABLED", "is neither 'true' nor 'false', and counts as 'false'")
+	}
 	s := Settings{Traces: e.endpoint("TRACES", "v1/traces"), Metrics: e.endpoint("METRICS", "v1/metrics")}
 	if !s.IsOn() {
 		s.Problems = e.problems
@@ -84,7 +87,10 @@ func Read(environ []string) Settings {
 	}
 	delete(s.Resource, "service.name")
 	s.Sampler = e.sampler()
-	s.Interval = max(e.milliseconds("OTEL_METRIC_EXPORT_INTERVAL", defaultInterval), minInterval)
+	if s.Interval = e.milliseconds("OTEL_METRIC_EXPORT_INTERVAL", defaultInterval); s.Interval < minInterval {
+		e.complain("OTEL_METRIC_EXPORT_INTERVAL", fmt.Sprintf("is below %s, which is used", minInterval))
+		s.Interval = minInterval
+	}
 	s.TraceContext, s.Baggage = e.propagators()
 	s.Problems = e.problems
 	return s

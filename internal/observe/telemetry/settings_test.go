@@ -48,9 +48,12 @@ func TestRead(t *testing.T) {
 		{name: "wrong headers", environ: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://h/ OTEL_EXPORTER_OTLP_HEADERS=a=%0asecret", want: with(func(s *Settings) {
 			s.Traces, s.Metrics = at("http://h/"), Endpoint{}
 		}), problem: "OTEL_EXPORTER_OTLP_HEADERS has a header that cannot be sent"},
-		{name: "resource", environ: endpoint + " OTEL_RESOURCE_ATTRIBUTES=service.name=mine,team=a OTEL_METRIC_EXPORT_INTERVAL=5", want: with(func(s *Settings) {
+		{name: "resource", environ: endpoint + " OTEL_RESOURCE_ATTRIBUTES=service.name=mine,team=a OTEL_METRIC_EXPORT_INTERVAL=1000", want: with(func(s *Settings) {
 			s.Service, s.Resource, s.Interval = "mine", map[string]string{"team": "a"}, time.Second
 		})},
+		{name: "a short interval", environ: endpoint + " OTEL_METRIC_EXPORT_INTERVAL=5", want: with(func(s *Settings) { s.Interval = time.Second }), problem: "OTEL_METRIC_EXPORT_INTERVAL is below 1s"},
+		{name: "neither on nor off", environ: endpoint + " OTEL_SDK_DISABLED=yes", want: both, problem: "OTEL_SDK_DISABLED is neither"},
+		{name: "not disabled", environ: endpoint + " OTEL_SDK_DISABLED=False", want: both},
 		{name: "service", environ: endpoint + " OTEL_RESOURCE_ATTRIBUTES=service.name=mine OTEL_SERVICE_NAME=other", want: with(func(s *Settings) { s.Service = "other" })},
 		{name: "ratio", environ: endpoint + " OTEL_TRACES_SAMPLER=parentbased_traceidratio OTEL_TRACES_SAMPLER_ARG=0.25", want: with(func(s *Settings) { s.Sampler = SamplerSettings{ParentBased: true, Ratio: 0.25} })},
 		{name: "always", environ: endpoint + " OTEL_TRACES_SAMPLER=always_on", want: with(func(s *Settings) { s.Sampler = SamplerSettings{Ratio: 1} })},
