@@ -99,6 +99,7 @@ func refuseUnknown(root, parent *cobra.Command) {
 	if err != nil {
 		panic(err) // it was added above: a bug
 	}
+	help.Example = "  mcp-workbench help policy explain"
 	help.Run = nil
 	help.RunE = func(_ *cobra.Command, args []string) error {
 		about, rest, err := root.Find(args)

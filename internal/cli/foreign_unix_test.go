@@ -155,7 +155,8 @@ var hostileRuns = map[string][]hostileRun{
 	"builtin":      {{args: []string{hostile}, shows: true}},
 	"uninstall":    {{args: []string{"--dry-run"}}, {args: []string{"--json", "--dry-run"}}, {args: []string{"--keep", hostile}}, {args: []string{hostile}, shows: true}},
 	"explain":      {{args: []string{hostile}, shows: true}, {args: nil}},
-	"completion":   {{args: []string{hostile}}},
+	"completion":   {{args: []string{hostile}, shows: true}},
+	"help":         {{args: []string{hostile}, shows: true}},
 
 	"completion bash": {{}}, "completion zsh": {{}}, "completion fish": {{}}, "completion powershell": {{}},
 	"daemon": {{args: []string{"--toolbox", hostile, "--project", hostile}}},
