@@ -242,7 +242,7 @@ func (r *authReport) print(screen *tty.Screen) {
 	}
 	for _, s := range r.Servers {
 		if s.Reason != "" {
-			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.WrapClauses(tty.CleanLine(s.Server+": "+s.advice()), 2))
+			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), screen.Wrap(tty.CleanLine(s.Server+": "+s.advice()), 2))
 		}
 	}
 	if len(r.Unused) > 0 {

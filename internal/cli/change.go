@@ -27,7 +27,7 @@ func showDiff(screen *tty.Screen, path string, before, after []byte, masker *sec
 		case strings.HasPrefix(line, "@@"):
 			style = tty.Faint
 		}
-		fmt.Fprintln(screen, screen.Paint(style, line))
+		fmt.Fprintln(screen.Writer, screen.Paint(style, line))
 	}
 }
 

@@ -228,7 +228,7 @@ func usage(cmd *cobra.Command) error {
 		fmt.Fprintf(out, "\nGlobal Flags:\n%s", cmd.InheritedFlags().FlagUsagesWrapped(helpWidthOf()))
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprintf(out, "\nMore about a command: %s COMMAND --help\n", cmd.CommandPath())
+		fmt.Fprintln(out, "\n"+tty.New(os.Stdout, nil, os.Getenv).Wrap("More about a command: "+cmd.CommandPath()+" COMMAND --help", 2))
 	}
 	return nil
 }

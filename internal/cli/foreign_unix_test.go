@@ -33,8 +33,8 @@ const programVariable = "MCP_WORKBENCH_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
 	mcptest.PlayRole(nil)
-	// The guard of a program is started without the program's environment.
-	if os.Getenv(programVariable) != "" || os.Args[0] == process.GuardName {
+	// Its guard and its built-in servers do not get the variable.
+	if os.Getenv(programVariable) != "" || os.Args[0] == process.GuardName || len(os.Args) > 1 && os.Args[1] == "builtin" {
 		os.Exit(Main(os.Args))
 	}
 	os.Exit(m.Run())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -116,6 +117,31 @@ func (f *historyFlags) explainNothing(screen *tty.Screen, hasOthers bool, absent
 // writeLines writes calls for scripts.
 func writeLines(out io.Writer, records []history.Record) {
 	for i := range records {
-		_ = writeJSONLine(out, &records[i]) // who does not read gets nothing
+		_ = writeJSONLine(out, shownCall(records[i])) // who does not read gets nothing
 	}
+}
+
+// shownCall is a history.Record with the names of this program's JSON: files of the history have others.
+type shownCall struct {
+	PID           int       `json:"pid"`
+	Seq           uint64    `json:"seq"`
+	Lost          uint64    `json:"lost,omitempty"`
+	Time          time.Time `json:"time"`
+	Client        string    `json:"client,omitempty"`
+	Caller        string    `json:"caller,omitempty"`
+	Toolbox       string    `json:"toolbox"`
+	Server        string    `json:"server"`
+	Method        string    `json:"method"`
+	Tool          string    `json:"tool,omitempty"`
+	Prompt        string    `json:"prompt,omitempty"`
+	Outcome       string    `json:"outcome"`
+	ErrorType     string    `json:"errorType,omitempty"`
+	Took          float64   `json:"tookSeconds"`
+	InWorkbench   float64   `json:"workbenchSeconds"`
+	InStart       float64   `json:"startSeconds"`
+	AtServer      float64   `json:"serverSeconds"`
+	Waited        float64   `json:"waitedSeconds"`
+	RequestBytes  int       `json:"requestBytes"`
+	ResponseBytes int       `json:"responseBytes"`
+	Arguments     string    `json:"arguments,omitempty"`
 }

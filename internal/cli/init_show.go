@@ -92,7 +92,7 @@ func projectFileNotes(sources []clients.Source) (notes []string) {
 // showAtEnd shows notes at the end of an import.
 func showAtEnd(screen *tty.Screen, notes []string) {
 	for _, note := range notes {
-		fmt.Fprintln(screen, "\n"+screen.WrapClauses("Note: "+note, 6))
+		fmt.Fprintln(screen, "\n"+screen.Wrap("Note: "+note, 6))
 	}
 }
 
@@ -115,7 +115,7 @@ func showPlan(screen *tty.Screen, plan *importer.Plan) {
 	for _, note := range plan.Notes {
 		wrap := screen.Wrap
 		if strings.Contains(note, "mcp-workbench ") {
-			wrap = screen.WrapClauses // a command in it can be copied
+			wrap = screen.Wrap // a command in it can be copied
 		}
 		fmt.Fprintln(screen, wrap("Note: "+tty.CleanLine(note), 6))
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -134,7 +135,7 @@ func (g *globals) listing(cmd *cobra.Command) (*listing, error) {
 		if g.ConfigPath != "" {
 			command = trust.Quote("mcp-workbench", "validate", g.ConfigPath)
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), "The configuration has errors; to see them: "+command)
+		fmt.Fprintln(tty.New(cmd.ErrOrStderr(), nil, os.Getenv), "The configuration has errors; to see them: "+command)
 	}
 	return found, nil
 }

@@ -54,7 +54,7 @@ level info on. With --follow, keep printing new lines.
 					_ = writeJSONLine(cmd.OutOrStdout(), line) // who does not read gets nothing
 					return
 				}
-				fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Faint, line.Time.Local().Format(time.TimeOnly)), tty.Clean(line.Text))
+				fmt.Fprintf(screen.Writer, "%s %s\n", screen.Paint(tty.Faint, line.Time.Local().Format(time.TimeOnly)), tty.Clean(line.Text))
 			})
 			if follow && errors.Is(err, context.Canceled) {
 				return nil // the usual end of following

@@ -64,7 +64,7 @@ func (e *edit) showAffected(edits []*edit, all []configwrite.Relocation) bool {
 func (e *edit) caution(format string, args ...any) {
 	text := tty.CleanLine(fmt.Sprintf(format, args...))
 	e.notes = append(e.notes, text)
-	fmt.Fprintf(e.screen, "%s %s\n", e.screen.Paint(tty.Caution, "!"), e.screen.WrapClauses(text, 2))
+	fmt.Fprintf(e.screen, "%s %s\n", e.screen.Paint(tty.Caution, "!"), e.screen.Wrap(text, 2))
 }
 
 // reportReferences changes or names what refers to the entries from outside of the file.

@@ -104,7 +104,7 @@ func offerToken(ctx context.Context, cfg *config.Config, store *httpauth.Store, 
 		return err
 	}
 	recordEvent(ctx, cfg.Audit, audit.TokenCreated(httpauth.DefaultToken, string(httpauth.Calls), nil))
-	fmt.Fprintf(stderr, "Clients need a token. This one is for all toolboxes, and is not shown again.\n\n%s\n", clients.HTTPSnippet(url, token))
+	tty.New(stderr, nil, os.Getenv).Instruct("Clients need a token. This one is for all toolboxes, and is not shown again.\n\n" + clients.HTTPSnippet(url, token) + "\n")
 	return nil
 }
 

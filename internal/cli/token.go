@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -188,7 +189,7 @@ func addToken(cmd *cobra.Command, g *globals, grant httpauth.Grant, asJSON bool)
 	if !tty.IsInteractive(out) {
 		token = "TOKEN" // the token is on stdout only; stderr may end up in a log
 	}
-	fmt.Fprint(errOut, clients.HTTPSnippet(cfg.HTTP.Endpoint(), token))
+	tty.New(errOut, nil, os.Getenv).Instruct(clients.HTTPSnippet(cfg.HTTP.Endpoint(), token))
 	return nil
 }
 

@@ -120,9 +120,10 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 			Trusted bool `json:"trusted"` // now
 		}{shown, trusted}), err)
 	}
-	shown.Print(out)
+	screen := tty.New(out, nil, os.Getenv)
+	shown.Print(screen)
 	if verdict == trust.Trusted {
-		fmt.Fprintln(out, "It is trusted already.")
+		fmt.Fprintln(screen, "It is trusted already.")
 		return nil
 	}
 	if !flags.yes {
@@ -141,7 +142,7 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 	if err := store.Add(shown.File()); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "It is trusted until it changes. A running workbench uses it automatically.")
+	fmt.Fprintln(screen, "It is trusted until it changes. A running workbench uses it automatically.")
 	return nil
 }
 
@@ -162,11 +163,15 @@ func listTrusted(out io.Writer, asJSON bool) error {
 			Files []trustedFile `json:"files"`
 		}{files}), err)
 	}
-	for _, record := range records {
-		fmt.Fprintf(out, "%s  %s\n", record.Time.Local().Format("2006-01-02 15:04"), trust.Quote(record.Path))
-	}
 	if len(records) == 0 && err == nil {
 		fmt.Fprintln(out, "No file is trusted.")
+	}
+	if len(records) > 0 {
+		rows := make([][]tty.Cell, len(records))
+		for i, record := range records {
+			rows[i] = []tty.Cell{{Text: trust.Quote(record.Path), Style: tty.Name}, {Text: record.Time.Local().Format("2006-01-02 15:04")}}
+		}
+		tty.New(out, nil, os.Getenv).Table([]string{"FILE", "TRUSTED"}, rows)
 	}
 	return err
 }

@@ -53,10 +53,10 @@ func runTry(ctx context.Context, g globals, name string, yes bool, out, stderr i
 	if err := c.Try(ctx, name, yes); err != nil {
 		return err
 	}
-	fmt.Fprintf(tty.Cleaned(out), "\n%s", clientSnippet(cfg))
+	c.Out.Instruct("\n" + clientSnippet(cfg))
 	bill, err := makeBill(ctx, cfg, "", log, app.KnownOptions{Stored: true}) // nothing else is started for it
 	if err == nil {
-		fmt.Fprintf(out, "\n%s\n", tty.New(out, nil, os.Getenv).WrapClauses(bill.Sentence(), 0))
+		fmt.Fprintf(out, "\n%s\n", tty.New(out, nil, os.Getenv).Wrap(bill.Sentence(), 0))
 	}
 	return err
 }

@@ -1,218 +1,139 @@
 package cli
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
-
-	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
-// withoutJSON are the commands without --json, and why.
-var withoutJSON = map[string]string{
-	"":             "speaks MCP on stdout",
-	"bridge":       "speaks MCP on stdout",
-	"record":       "speaks MCP on stdout",
-	"replay":       "speaks MCP on stdout",
-	"builtin":      "speaks MCP on stdout",
-	"serve":        "runs until it is stopped, and answers over HTTP",
-	"try":          "shows a person how a client uses a toolbox",
-	"top":          "is refreshed on a terminal; ps --json has the same",
-	"schema":       "prints a JSON Schema",
-	"completion":   "prints a script for a shell",
-	"audit export": "prints lines of JSON in the format of its flag",
-	"token":        "prints its help",
-	"auth":         "prints its help",
-	"help":         "prints the help of a command",
-}
+// walkedWidths are the widths of terminals that everything is looked at in.
+var walkedWidths = []int{60, 80, 140}
 
-// walks are the arguments with which commands show something; nil for those that need none.
-var walks = map[string][]string{
-	"tools": nil, "list": nil, "show": {"工具箱/文件服务器"}, "find": {"read", "folder"}, "tokens": nil, "validate": nil, "version": nil, "explain": nil,
-	"connect": nil, "auth status": nil, "trust": {"--list"}, "policy": nil, "policy suggest": nil, "policy accept": nil, "token list": nil, "audit": nil,
-	"doctor": nil, "init": {"--dry-run"}, "disable": {"files", "--dry-run"}, "remove": {"files", "--dry-run"}, "lock": nil,
-	"call": {longTool},
-}
-
-const longTool = "dev/files/read_everything_in_the_whole_folder_at_once"
-
-// walkedPaths returns all commands, from the tree itself.
-func walkedPaths() (paths []string) {
+// walkedCommands returns all commands, from the tree itself.
+func walkedCommands() (all []*cobra.Command) {
 	var add func(cmd *cobra.Command)
 	add = func(cmd *cobra.Command) {
-		_, path, _ := strings.Cut(cmd.CommandPath(), " ")
-		if cmd.Hidden || strings.HasPrefix(path, "completion ") {
+		if cmd.Hidden {
 			return
 		}
-		paths = append(paths, path)
+		all = append(all, cmd)
 		for _, sub := range cmd.Commands() {
 			add(sub)
 		}
 	}
 	add(newRoot())
-	return paths
+	return all
 }
 
-// Every command fits a terminal of any width, has no colours in a pipe, keeps references whole, and follows the rule for JSON.
+func pathOf(cmd *cobra.Command) string {
+	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	return path
+}
+
+// Every command fits a terminal of any width, has no colours in a pipe, keeps references whole, and follows the rule for JSON: its
+// help, what it shows, and its errors.
 func TestWalkOverAllCommands(t *testing.T) {
 	w := newWalk(t)
-	paths := walkedPaths()
-	for path := range walks {
-		if !slices.Contains(paths, path) {
-			t.Errorf("walks has '%s', which is no command", path)
-		}
-	}
-	for _, path := range paths {
-		cmd, _, err := newRoot().Find(strings.Fields(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+	var paths []string
+	for _, cmd := range walkedCommands() {
+		path := pathOf(cmd)
+		paths = append(paths, path)
 		_, isExempt := withoutJSON[path]
 		if hasJSON := cmd.Flags().Lookup("json") != nil; hasJSON == isExempt {
 			t.Errorf("'%s': --json is %v, and withoutJSON says otherwise", path, hasJSON)
 		}
-		w.checkHelp(t, path)
-		w.checkUnwritable(t, append(strings.Fields(path), "--help"))
-		w.checkUsage(t, path)
-		if args, ok := walks[path]; ok {
-			w.checkOutput(t, path, args, !isExempt)
+		runs, reason := walkRuns[path], notRun[path]
+		if (len(runs) == 0) == (reason == "") {
+			t.Errorf("'%s' needs runs in walkRuns, or a reason in notRun why it has none", path)
+		}
+		t.Run(strings.ReplaceAll("mcp-workbench "+path, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			w.checkHelp(t, path)
+			w.steady.checkUnwritable(t, append(strings.Fields(path), "--help"))
+			w.checkWrongFlag(t, path)
+			w.checkWrongCount(t, path)
+			for _, run := range runs {
+				w.checkRun(t, path, run, !isExempt)
+			}
+		})
+	}
+	for path := range walkRuns {
+		if !slices.Contains(paths, path) {
+			t.Errorf("walkRuns has '%s', which is no command", path)
 		}
 	}
 }
 
-type walk struct{ home string }
+// walk has the places in which commands run.
+type walk struct{ template, steady, running *walkPlace }
 
 func newWalk(t *testing.T) *walk {
 	t.Helper()
-	home, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &walk{home}
-	server := func(spec string) map[string]any {
-		return map[string]any{"command": mcptest.Self(), "args": mcptest.RoleArgs(mcptest.FakeServer, filepath.Join(home, spec))}
-	}
-	long := "It reads what is there, and more, and says so in words that do not fit into any terminal that a person would use. 数据 🎉"
-	w.write(t, "workbench-config.json", map[string]any{"toolboxes": map[string]any{
-		"dev": map[string]any{"description": long, "mcpServers": map[string]any{"files": server("files.json"), "web": map[string]any{"url": "http://127.0.0.1:9/mcp", "disabled": true}}},
-		"工具箱": map[string]any{"description": "d", "mcpServers": map[string]any{"文件服务器": server("files.json")}},
-	}})
-	w.write(t, "files.json", map[string]any{"tools": []any{map[string]any{
-		"name": "read_everything_in_the_whole_folder_at_once", "description": long, "annotations": map[string]any{"readOnlyHint": true},
-		"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"path": map[string]any{"type": "string", "description": long}}},
-	}}})
+	w := &walk{template: newWalkPlace(t)}
+	w.steady, w.running = w.template.copied(t), w.template.copied(t)
+	w.running.start(t)
 	return w
 }
 
-func (w *walk) write(t *testing.T, name string, value any) {
+// at returns the place for one run of a command.
+func (w *walk) at(t *testing.T, where place) *walkPlace {
 	t.Helper()
-	text, err := json.Marshal(value)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(w.home, name), text, 0o600)
+	switch where {
+	case fresh:
+		return w.template.copied(t)
+	case running:
+		return w.running
+	case ending:
+		own := w.template.copied(t)
+		own.start(t)
+		return own
+	case empty:
+		return &walkPlace{home: shortFolder(t)}
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	return w.steady
 }
 
-func (w *walk) command(ctx context.Context, args []string, more ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, mcptest.Self(), args...)
-	cmd.Dir = w.home
-	cmd.Env = append([]string{
-		programVariable + "=1", "HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "XDG_RUNTIME_DIR=" + w.home,
-		"WORKBENCH_CONFIG=" + filepath.Join(w.home, "workbench-config.json"),
-	}, more...)
-	return cmd
-}
+var (
+	escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07`)
+	colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+)
 
-// inPipe runs a command without a terminal.
-func (w *walk) inPipe(t *testing.T, args ...string) (stdout, stderr string, status int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := w.command(ctx, args)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	if exited, ok := errors.AsType[*exec.ExitError](err); ok {
-		status = exited.ExitCode()
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return out.String(), errs.String(), status
-}
-
-// inTerminal runs a command in a terminal, and returns what that shows. Nobody types.
-func (w *walk) inTerminal(t *testing.T, columns int, environ []string, args ...string) string {
-	t.Helper()
-	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Skip("there are no pseudo terminals: ", err)
-	}
-	defer keys.Close()
-	number, err := unix.IoctlGetInt(int(keys.Fd()), unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(int(keys.Fd()), unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(int(keys.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: uint16(columns)})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := w.command(ctx, args, environ...)
-	cmd.Stdout, cmd.Stderr = line, line
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = line.Close()
-	var shown bytes.Buffer
-	part := make([]byte, 4096)
-	for {
-		n, err := keys.Read(part)
-		shown.Write(part[:n])
-		if err != nil {
-			break // the last one who could write has ended
-		}
-	}
-	_ = cmd.Wait() // some end with an error, as they should
-	return strings.ReplaceAll(shown.String(), "\r\n", "\n")
-}
-
-var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07`)
-
-// checkWidth reports lines that do not fit, unless they are there to be copied.
-func checkWidth(t *testing.T, what, shown string, columns int) {
+// checkWidth reports lines that do not fit. A line may be wider only if it is nothing but what a person copies: a command, or one word,
+// such as a path or a reference.
+func checkWidth(t *testing.T, what, shown string, columns int, asItIs *regexp.Regexp) {
 	t.Helper()
 	for line := range strings.Lines(shown) {
 		line = escapes.ReplaceAllString(strings.TrimRight(line, "\n"), "")
 		if at := strings.LastIndex(line, "\r"); at >= 0 {
 			line = line[at+1:]
 		}
-		isCopied := strings.Contains(line, "mcp-workbench") || strings.Contains(line, "read_everything") || strings.Contains(line, "/tmp") || strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-")
-		isCopied = isCopied || strings.HasPrefix(strings.TrimSpace(line), "//") || strings.Contains(line, "{") // JSON
-		if runewidth.StringWidth(line) > columns && !isCopied {
+		if runewidth.StringWidth(line) <= columns || asItIs != nil && asItIs.MatchString(line) {
+			continue
+		}
+		copied := strings.TrimLeft(line, " '\"(!✗✓-/")
+		if !strings.HasPrefix(copied, "mcp-workbench ") && len(strings.Fields(copied)) > 1 {
 			t.Errorf("%s: over %d columns: %s", what, columns, line)
+		}
+	}
+}
+
+// checkTerminals looks at a command in all terminals.
+func (w *walk) checkTerminals(t *testing.T, run walkRun, args []string, each func(columns int, shown string)) {
+	t.Helper()
+	for _, columns := range walkedWidths {
+		shown := w.at(t, run.where).inTerminal(t, columns, run.keys, nil, args...)
+		checkWidth(t, fmt.Sprintf("%q", args), shown, columns, run.asItIs)
+		if plain := w.at(t, run.where).inTerminal(t, columns, run.keys, []string{"NO_COLOR=1"}, args...); colours.MatchString(plain) {
+			t.Errorf("%q has colours in spite of NO_COLOR:\n%q", args, plain)
+		}
+		if each != nil {
+			each(columns, escapes.ReplaceAllString(shown, ""))
 		}
 	}
 }
@@ -220,11 +141,12 @@ func checkWidth(t *testing.T, what, shown string, columns int) {
 func (w *walk) checkHelp(t *testing.T, path string) {
 	t.Helper()
 	args := append(strings.Fields(path), "--help")
-	text, _, status := w.inPipe(t, args...)
+	text, _, status := w.steady.inPipe(t, "", args...)
 	if status != 0 || strings.Contains(text, "\x1b") {
 		t.Errorf("%q ends with %d:\n%s", args, status, text)
 	}
-	if path != "" && path != "help" && !strings.Contains(text, "Examples:\n  ") && path != "completion" {
+	isOwn := path != "" && path != "help" && !strings.HasPrefix(path, "completion")
+	if isOwn && !strings.Contains(text, "Examples:\n  ") {
 		t.Errorf("the help of '%s' has no example", path)
 	}
 	for line := range strings.Lines(text) {
@@ -232,17 +154,41 @@ func (w *walk) checkHelp(t *testing.T, path string) {
 			t.Errorf("the help of '%s' has a line over %d columns: %s", path, helpWidth, line)
 		}
 	}
-	checkWidth(t, path+" --help", w.inTerminal(t, 60, nil, args...), 60)
+	w.checkTerminals(t, walkRun{}, args, nil)
 }
 
-// checkUsage runs a command with a flag that does not exist.
-func (w *walk) checkUsage(t *testing.T, path string) {
+// passesOn are commands that pass their flags and arguments on.
+var passesOn = []string{"help", "builtin", "completion", "completion bash", "completion zsh", "completion fish", "completion powershell"}
+
+// checkWrongFlag runs a command with a flag that does not exist.
+func (w *walk) checkWrongFlag(t *testing.T, path string) {
 	t.Helper()
-	if path == "help" || path == "completion" || path == "builtin" { // which passes its flags on
+	if slices.Contains(passesOn, path) {
 		return
 	}
-	args := append(strings.Fields(path), "--no-such-flag", "--json")
-	stdout, stderr, status := w.inPipe(t, args...)
+	args := append(strings.Fields(path), "--no-such-flag-of-any-command")
+	w.checkTerminals(t, walkRun{}, args, nil)
+	w.checkUsage(t, append(args, "--json"))
+}
+
+// takesMany are commands that take any number of arguments.
+var takesMany = []string{"find", "call", "doctor", "describe", "connect", "disconnect", "remove", "enable", "disable", "move", "policy explain", "policy accept"}
+
+// checkWrongCount runs a command with more arguments than it takes.
+func (w *walk) checkWrongCount(t *testing.T, path string) {
+	t.Helper()
+	if slices.Contains(passesOn, path) || slices.Contains(takesMany, path) {
+		return
+	}
+	args := append(strings.Fields(path), "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+	w.checkTerminals(t, walkRun{}, args, nil)
+	w.checkUsage(t, append(args, "--json"))
+}
+
+// checkUsage runs a wrong command line.
+func (w *walk) checkUsage(t *testing.T, args []string) {
+	t.Helper()
+	stdout, stderr, status := w.steady.inPipe(t, "", args...)
 	var document failureDocument
 	if err := json.Unmarshal([]byte(stdout), &document); err != nil || document.Error.Code != "usage" || document.Error.Message == "" || document.Error.Hint == "" {
 		t.Errorf("%q writes %q, which is not the error: %v", args, stdout, err)
@@ -252,74 +198,76 @@ func (w *walk) checkUsage(t *testing.T, path string) {
 	}
 }
 
-func (w *walk) checkOutput(t *testing.T, path string, args []string, hasJSON bool) {
+// wholeNames are names that no output cuts.
+var wholeNames = []string{longTool, "dev/" + longServer, longServer, "工具箱/文件服务器", "文件服务器", "postgres-production", "some-other-server", "a-token-with-quite-a-long-name"}
+
+func (w *walk) checkRun(t *testing.T, path string, run walkRun, hasJSON bool) {
 	t.Helper()
-	args = append(strings.Fields(path), args...)
-	piped, stderr, _ := w.inPipe(t, args...)
-	if piped != "" {
-		w.checkUnwritable(t, args)
+	args := append(strings.Fields(path), run.args...)
+	stdout, stderr, status := w.at(t, run.where).inPipe(t, run.input, args...)
+	if strings.Contains(stdout+stderr, "\x1b") {
+		t.Errorf("%q writes colours into a pipe:\n%q", args, stdout+stderr)
 	}
-	if strings.Contains(piped+stderr, "\x1b") {
-		t.Errorf("%q writes colours into a pipe:\n%q", args, piped+stderr)
+	if (status != 0) != run.fails || !strings.Contains(stdout+stderr, run.says) || stdout+stderr == "" && !run.isQuiet {
+		t.Errorf("%q ends with %d, and does not say '%s':\n%s%s", args, status, run.says, stdout, stderr)
 	}
-	for _, columns := range []int{60, 80, 140} {
-		what := fmt.Sprintf("%q", args)
-		shown := w.inTerminal(t, columns, nil, args...)
-		checkWidth(t, what, shown, columns)
-		if path != "lock" && strings.Contains(piped, longTool) != strings.Contains(shown, longTool) {
-			t.Errorf("%s does not show the whole reference in %d columns:\n%s", what, columns, shown)
+	if stdout != "" && !run.fails && run.where == steady {
+		w.steady.checkUnwritable(t, args)
+	}
+	w.checkTerminals(t, run, args, func(columns int, shown string) {
+		if strings.Contains(shown, "panic: ") {
+			t.Errorf("%q: %s", args, shown)
 		}
-		if plain := w.inTerminal(t, columns, []string{"NO_COLOR=1"}, args...); regexp.MustCompile(`\x1b\[[0-9;]*m`).MatchString(plain) {
-			t.Errorf("%s has colours in spite of NO_COLOR:\n%q", what, plain)
+		for _, name := range wholeNames {
+			if run.keys == "" && !run.drops && strings.Contains(stdout, name) && !strings.Contains(shown, name) {
+				t.Errorf("%q does not show the whole name %s in %d columns:\n%s", args, name, columns, shown)
+			}
 		}
-	}
-	if !hasJSON {
-		return
-	}
-	stdout, stderr, status := w.inPipe(t, append(args, "--json")...)
-	var document map[string]any
-	if err := json.Unmarshal([]byte(stdout), &document); err != nil {
-		t.Errorf("%q --json does not write one object: %v\n%s\n%s", args, err, stdout, stderr)
-		return
-	}
-	if _, failed := document["error"]; failed != (status != 0) {
-		t.Errorf("%q --json ends with %d, but its error is %v", args, status, document["error"])
-	}
-	if path != "call" && path != "find" {
-		checkShape(t, fmt.Sprintf("%q --json", args), "", document)
+	})
+	if hasJSON && run.noJSON == "" {
+		w.checkJSON(t, path, run, slices.Insert(args, len(strings.Fields(path)), "--json"))
 	}
 }
 
-// checkUnwritable runs a command whose output cannot be written: the exit status is 1, and stderr says why, unless the
-// reader is just gone.
-func (w *walk) checkUnwritable(t *testing.T, args []string) {
+func (w *walk) checkJSON(t *testing.T, path string, run walkRun, args []string) {
 	t.Helper()
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	stdout, stderr, status := w.at(t, run.where).inPipe(t, run.input, args...)
+	cmd, _, err := newRoot().Find(strings.Fields(path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer full.Close()
-	reader, gone, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
+	documents := []string{stdout}
+	form := jsonForm(cmd.Annotations[jsonFormKey])
+	if form == jsonLines {
+		documents = slices.Collect(strings.Lines(stdout))
 	}
-	defer gone.Close()
-	_ = reader.Close()
-	for out, want := range map[*os.File]string{full: "The output cannot be written: ", gone: ""} {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		cmd := w.command(ctx, args)
-		var errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = out, &errs
-		_ = cmd.Run() // its status is what counts
-		cancel()
-		said := errs.String()
-		if status := cmd.ProcessState.ExitCode(); status != 1 || !strings.Contains(said, want) || strings.Contains(said, "broken pipe") {
-			t.Errorf("%q into %s ends with %d, and says:\n%s", args, out.Name(), status, said)
+	var document map[string]any
+	for _, text := range documents {
+		document = nil
+		if err := json.Unmarshal([]byte(text), &document); err != nil || document == nil {
+			t.Errorf("%q does not write one object: %v\n%s\n%s", args, err, text, stderr)
+			return
 		}
+		if form != jsonForeign && path != "find" { // which writes what clients get from find_tools
+			checkShape(t, fmt.Sprintf("%q", args), "", document)
+		}
+		if form == "" && len(document) > 0 && !strings.HasPrefix(text, "{\n  \"") {
+			t.Errorf("%q is not indented:\n%s", args, text)
+		}
+	}
+	failed, isFailed := document["error"].(map[string]any)
+	if isFailed != (status != 0) || isFailed && (failed["code"] == "" || failed["code"] == "unexpected" || failed["message"] == "") {
+		t.Errorf("%q ends with %d, but its error is %v", args, status, document["error"])
+	}
+	if strings.Contains(stderr, "\x1b") {
+		t.Errorf("%q writes colours: %q", args, stderr)
 	}
 }
 
 var camelCase = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
+
+// ofOthers are members whose value is not the workbench's, or has names for keys.
+var ofOthers = []string{"definition", "inputSchema", "labels", "arguments"}
 
 // checkShape reports names that are not in camelCase, and null.
 func checkShape(t *testing.T, what, at string, value any) {
@@ -336,7 +284,7 @@ func checkShape(t *testing.T, what, at string, value any) {
 			if !camelCase.MatchString(key) {
 				t.Errorf("%s: %s.%s is not in camelCase", what, at, key)
 			}
-			if key != "definition" && key != "inputSchema" {
+			if !slices.Contains(ofOthers, key) {
 				checkShape(t, what, at+"."+key, member)
 			}
 		}

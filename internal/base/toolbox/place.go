@@ -86,15 +86,25 @@ func (n *Named) ambiguous(name string, found []Place) error {
 		}
 		refs = append(refs, ref)
 	}
-	what := "can be one of " + Count(len(found), "server", "servers")
+	err := Ambiguous(name, Count(len(found), "server", "servers"), refs)
 	if found[0].Server == "" {
-		what = "is ambiguous: it can be a toolbox or a server"
+		err.Message = fmt.Sprintf("'%s' is ambiguous: it can be a toolbox or a server", oneLine(name))
 	}
+	return err
+}
+
+// Ambiguous is the error for a name of several things, such as "2 tools", with the references that tell them apart.
+func Ambiguous(name, things string, refs []string) *Error {
 	return &Error{
 		Code:    AmbiguousName,
-		Message: fmt.Sprintf("'%s' %s", oneLine(name), what),
+		Message: fmt.Sprintf("'%s' can be one of %s", oneLine(name), things),
 		Hint:    "Write one of these: " + listed(refs),
 	}
+}
+
+// Meant is the hint that suggests what was meant by an unknown name.
+func Meant(near []string) string {
+	return "Did you mean '" + oneLine(strings.Join(near, "' or '")) + "'?"
 }
 
 func (n *Named) unknown(name string, meaning Meaning) error {
@@ -106,8 +116,8 @@ func (n *Named) unknown(name string, meaning Meaning) error {
 		what = "toolbox"
 	}
 	err := &Error{Code: n.Code, Message: fmt.Sprintf("There is no %s '%s' %s", what, oneLine(name), n.Where)}
-	if near := n.nearest(name, meaning); len(near) > 0 {
-		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"
+	if near := n.Nearest(name, meaning); len(near) > 0 {
+		err.Hint = Meant(near)
 		return err
 	}
 	kind, all := "toolboxes", n.Toolboxes
@@ -124,11 +134,11 @@ func (n *Named) unknown(name string, meaning Meaning) error {
 	return err
 }
 
-// maxNear is the number of suggestions for an unknown name.
-const maxNear = 3
+// MaxNear is the number of suggestions for an unknown name; others are left out.
+const MaxNear = 3
 
-// nearest returns the references of places whose name, in any form, is similar.
-func (n *Named) nearest(name string, meaning Meaning) (near []string) {
+// Nearest returns the references of places whose name, in any form, is similar.
+func (n *Named) Nearest(name string, meaning Meaning) (near []string) {
 	refs := make(map[string][]string)
 	var forms []string
 	add := func(form, ref string) {
@@ -153,9 +163,9 @@ func (n *Named) nearest(name string, meaning Meaning) (near []string) {
 		add(server.Server, short[i])
 		add(server.String(), short[i])
 	}
-	for _, form := range Nearest(name, forms, maxNear) {
+	for _, form := range Nearest(name, forms, MaxNear) {
 		for _, ref := range refs[form] {
-			if !slices.Contains(near, ref) && len(near) < maxNear {
+			if !slices.Contains(near, ref) && len(near) < MaxNear {
 				near = append(near, ref)
 			}
 		}

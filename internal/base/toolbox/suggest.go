@@ -35,6 +35,29 @@ func Nearest(name string, candidates []string, limit int) []string {
 	return names
 }
 
+// NearestTools returns the full references of tools with a similar name, in any form that a person may use.
+func NearestTools(name string, tools []Ref) (near []string) {
+	full := make(map[string][]string)
+	var forms []string
+	for _, ref := range tools {
+		whole := ref.Toolbox + "/" + ref.Server + "/" + ref.Name
+		for _, form := range []string{ref.Name, ref.Server + "/" + ref.Name, whole} {
+			if full[form] == nil {
+				forms = append(forms, form)
+			}
+			full[form] = append(full[form], whole)
+		}
+	}
+	for _, form := range Nearest(name, forms, MaxNear) {
+		for _, one := range full[form] {
+			if !slices.Contains(near, one) && len(near) < MaxNear {
+				near = append(near, one)
+			}
+		}
+	}
+	return near
+}
+
 // maxCompared is the longest text that is compared, in bytes; a longer one resembles no other text.
 const maxCompared = 256
 

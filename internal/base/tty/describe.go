@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
-
-// hintMargin is the column of the second and further lines of a hint.
-const hintMargin = 4
 
 // formattedError is an error that has a layout of its own, such as that of a configuration file.
 type formattedError interface {
@@ -20,14 +18,14 @@ type formattedError interface {
 
 // Remark writes one sentence of the program. The sentence may quote foreign text, such as an error.
 func Remark(out io.Writer, sentence string) {
-	fmt.Fprintln(out, "mcp-workbench: "+Clean(sentence))
+	fmt.Fprintln(New(out, nil, os.Getenv), "mcp-workbench: "+Clean(sentence))
 }
 
 // Describe formats an error for a person, without wrapping lines.
 func Describe(err error) string { return (&Screen{}).Describe(err) }
 
 // Describe formats an error for a person: message, hint, code. Joined errors are described one
-// by one. Hints are wrapped to fit the screen.
+// by one. Lines are wrapped to fit the screen.
 func (s *Screen) Describe(err error) string {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		var texts []string
@@ -37,7 +35,7 @@ func (s *Screen) Describe(err error) string {
 		return strings.Join(texts, "\n")
 	}
 	if formatted, ok := errors.AsType[formattedError](err); ok {
-		return Clean(err.Error()) + codeLine(formatted.ErrorCode())
+		return s.WrapLines(Clean(err.Error()) + codeLine(formatted.ErrorCode()))
 	}
 	text, hint, code := err.Error(), "", toolbox.Code("")
 	if known, ok := errors.AsType[*toolbox.Error](err); ok {
@@ -48,9 +46,9 @@ func (s *Screen) Describe(err error) string {
 	}
 	text = Clean(text)
 	if hint != "" {
-		text += "\n" + s.WrapClauses("  hint: "+Clean(hint), hintMargin)
+		text += "\n  hint: " + strings.ReplaceAll(Clean(hint), "\n", "\n    ")
 	}
-	return "mcp-workbench: " + text + codeLine(code)
+	return s.WrapLines("mcp-workbench: " + text + codeLine(code))
 }
 
 // codeLine returns the line that names the code of an error and the command that explains it.

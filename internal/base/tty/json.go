@@ -14,6 +14,9 @@ import (
 // WriteJSON writes one value for scripts. Characters that a person cannot see, or that would make a terminal do something, are
 // escaped: the value is the same.
 func WriteJSON(out io.Writer, value any) error {
+	if screen, ok := out.(*Screen); ok {
+		out = screen.Writer // strings are not broken
+	}
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

@@ -2,6 +2,7 @@ package tty
 
 import (
 	"io"
+	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -62,8 +63,13 @@ func pad(text string, width int) string {
 }
 
 // Cleaned returns a writer that cleans everything, for commands without escape sequences of their
-// own. A foreign text has to be written in one call.
-func Cleaned(out io.Writer) io.Writer { return cleaned{out} }
+// own, and wraps it for a terminal. A foreign text has to be written in one call.
+func Cleaned(out io.Writer) io.Writer {
+	if _, isScreen := out.(*Screen); !isScreen {
+		out = New(out, nil, os.Getenv)
+	}
+	return cleaned{out}
+}
 
 type cleaned struct{ out io.Writer }
 

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Screen is where a person reads, and the keyboard that they answer with.
+// Screen is where a person reads, and the keyboard that they answer with. What is written to the screen is wrapped. What is copied or
+// compared, such as a diff or the result of a tool, is written to its Writer, and stays as it is.
 type Screen struct {
 	io.Writer
 	file   *os.File // nil unless what is written goes to a terminal

@@ -53,9 +53,9 @@ type Server struct {
 	Failures  int       `json:"failures,omitempty"` // in a row
 	Tools     int       `json:"tools"`
 	Revision  string    `json:"revision,omitempty"`
-	LastError string    `json:"last_error,omitempty"`
-	Since     time.Time `json:"failing_since,omitzero"`
-	NextTry   float64   `json:"next_try_seconds,omitempty"`
+	LastError string    `json:"lastError,omitempty"`
+	Since     time.Time `json:"failingSince,omitzero"`
+	NextTry   float64   `json:"nextTrySeconds,omitempty"`
 	Clients   int       `json:"clients"`      // connected to it
 	Why       Why       `json:"why,omitzero"` // why it is a separate copy
 }

@@ -211,7 +211,7 @@ func (r *activeCall) open(ctx context.Context, session *Session, ref string) (ca
 
 // notOffered is the error for a tool that the server does not offer to this command.
 func (r *activeCall) notOffered(ref string, offered []entry) error {
-	err := notFound(ref, offered, nil)
+	err := notFound("tool", ref, nearest(ref, offered), nil)
 	if unknown, ok := errors.AsType[*toolbox.Error](err); ok && r.wasListed {
 		unknown.Message = fmt.Sprintf("Server '%s' does not offer the tool '%s' to this command", r.at, ref)
 		unknown.Hint = "It was listed for a client that can do more, such as sampling, or the server has changed. To see what it offers here: " +

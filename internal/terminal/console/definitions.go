@@ -90,9 +90,9 @@ func (d *Definitions) Find(ref string) (Definition, error) {
 		if err := d.unreached(ref); err != nil {
 			return Definition{}, err
 		}
-		return Definition{}, notFound(ref, d.known.entries(), d.disabled)
+		return Definition{}, notFound("tool", ref, nearest(ref, d.known.entries()), d.disabled)
 	}
-	return Definition{}, ambiguous(ref, refs(found))
+	return Definition{}, ambiguous(ref, "tools", refs(found))
 }
 
 // unreached returns an error if none of the servers that a reference can be about has a tool list, so that nobody knows

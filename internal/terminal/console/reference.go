@@ -9,16 +9,9 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
-)
-
-// Limits of the names listed in an error.
-const (
-	nearestRefs = 3
-	shownRefs   = 10
 )
 
 // A tool is named by TOOLBOX/SERVER/TOOL, SERVER/TOOL or TOOL. Names may hold slashes, so
@@ -99,9 +92,9 @@ func (c *Console) locate(ctx context.Context, ref string, logsIn bool) (place, e
 			return place{}, needed
 		}
 		c.printUnreachable(known.unreachable())
-		return place{}, notFound(ref, known.entries(), disabled)
+		return place{}, notFound("tool", ref, nearest(ref, known.entries()), disabled)
 	default:
-		return place{}, ambiguous(ref, refs(found))
+		return place{}, ambiguous(ref, "tools", refs(found))
 	}
 }
 
@@ -121,21 +114,13 @@ func refs(entries []entry) []string {
 	return names
 }
 
-func ambiguous(ref string, names []string) error {
-	shown := slices.Clone(names)
-	if more := len(shown) - shownRefs; more > 0 {
-		shown = append(shown[:shownRefs], fmt.Sprintf("and %d more", more))
-	}
-	return &toolbox.Error{
-		Code:    toolbox.AmbiguousName,
-		Message: fmt.Sprintf("'%s' can be one of %d", ref, len(names)),
-		Hint:    "Name it as one of these:\n" + tty.Clean(strings.Join(shown, "\n")),
-	}
+func ambiguous(ref, things string, names []string) error {
+	return toolbox.Ambiguous(ref, fmt.Sprint(len(names), " ", things), names)
 }
 
 // notFound suggests names that may have been meant.
-func notFound(ref string, entries []entry, disabled []place) error {
-	err := &toolbox.Error{Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no tool '%s'", ref)}
+func notFound(what, ref string, near []string, disabled []place) error {
+	err := &toolbox.Error{Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no %s '%s' in the configuration", what, ref)}
 	for _, at := range disabled {
 		if strings.HasPrefix(ref, at.String()+"/") || strings.HasPrefix(ref, at.Server+"/") {
 			err.Message = fmt.Sprintf("Server '%s' of '%s' is disabled in the configuration", at, ref)
@@ -143,8 +128,8 @@ func notFound(ref string, entries []entry, disabled []place) error {
 			return err
 		}
 	}
-	if near := nearest(ref, entries); len(near) > 0 {
-		err.Hint = "Did you mean one of these?\n" + tty.Clean(strings.Join(near, "\n"))
+	if len(near) > 0 {
+		err.Hint = toolbox.Meant(near)
 	} else {
 		err.Hint = "To see all tools: mcp-workbench tools\nTo find one by what it does: mcp-workbench find WORDS"
 	}
@@ -152,25 +137,12 @@ func notFound(ref string, entries []entry, disabled []place) error {
 }
 
 // nearest returns the full names of tools with a similar spelling, in any form.
-func nearest(ref string, entries []entry) (names []string) {
-	full := make(map[string][]string)
-	var forms []string
-	for _, e := range entries {
-		for _, form := range []string{e.tool.Name, e.Server + "/" + e.tool.Name, e.Ref()} {
-			if full[form] == nil {
-				forms = append(forms, form)
-			}
-			full[form] = append(full[form], e.Ref())
-		}
+func nearest(ref string, entries []entry) []string {
+	tools := make([]toolbox.Ref, len(entries))
+	for i, e := range entries {
+		tools[i] = toolbox.Ref{Toolbox: e.Toolbox, Server: e.Server, Name: e.tool.Name}
 	}
-	for _, form := range toolbox.Nearest(ref, forms, nearestRefs) {
-		for _, name := range full[form] {
-			if !slices.Contains(names, name) && len(names) < nearestRefs {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
+	return toolbox.NearestTools(ref, tools)
 }
 
 func (c *Console) nothingConfigured() error {

@@ -30,7 +30,7 @@ func (c *Console) show(result wire.Payload, e entry, options CallOptions) error 
 		}
 	}
 	if options.JSON {
-		if _, err := fmt.Fprintf(c.Out, "%s\n", tty.EscapeJSON(result.Bytes())); err != nil {
+		if _, err := fmt.Fprintf(c.Out.Writer, "%s\n", tty.EscapeJSON(result.Bytes())); err != nil {
 			return err
 		}
 		if isError(result) {
@@ -129,7 +129,7 @@ func (p *presenter) text(text string) {
 	if p.screen.IsTerminal() {
 		text = tty.Clean(text)
 	}
-	fmt.Fprintln(p.screen, strings.TrimSuffix(text, "\n"))
+	fmt.Fprintln(p.screen.Writer, strings.TrimSuffix(text, "\n"))
 }
 
 func (p *presenter) json(value wire.Payload) {

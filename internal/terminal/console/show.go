@@ -62,7 +62,14 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	}
 	switch {
 	case len(names) > 1:
-		return ambiguous(ref, names)
+		things := "tools"
+		if len(servers) > 0 {
+			things = "servers"
+		}
+		if len(servers) > 0 && len(tools) > 0 {
+			things = "tools and servers"
+		}
+		return ambiguous(ref, things, names)
 	case len(tools) == 1:
 		return c.showTool(tools[0], asJSON)
 	case len(servers) == 1:
@@ -80,7 +87,8 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 		return c.Show(ctx, ref, asJSON)
 	}
 	c.printUnreachable(known.unreachable())
-	return notFound(ref, known.entries(), disabled)
+	near := append(c.Config.Places().Nearest(ref, toolbox.ToolboxFirst), nearest(ref, known.entries())...)
+	return notFound("tool, server or toolbox", ref, near[:min(len(near), toolbox.MaxNear)], disabled)
 }
 
 // toolsNamed returns the tool lists to look up a name in. The name of a server is most likely meant as such: other servers are not
@@ -121,7 +129,7 @@ func (c *Console) showTool(e entry, asJSON bool) error {
 		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "The server says:"), hints)
 	}
 	if judged := c.judgedBefore(e); judged != "" {
-		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "The policy:"), c.Out.WrapClauses(tty.CleanLine(judged), 0))
+		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "The policy:"), c.Out.Wrap(tty.CleanLine(judged), 0))
 	}
 	if output := definition.Member("outputSchema"); output.Kind() == "object" {
 		fmt.Fprintf(c.Out, "\n%s %s\n", c.Out.Paint(tty.Faint, "It answers with:"), tty.CleanLine(catalog.TypeName(output)))

@@ -57,11 +57,11 @@ func (c *Console) chooseToolbox(name string) (config.Toolbox, error) {
 	if len(names) == 0 {
 		return config.Toolbox{}, &toolbox.Error{Code: toolbox.NoToolboxes, Message: "No toolboxes configured", Hint: "Add one to " + loader.JoinFiles(cfg, " or ") + "."}
 	}
-	return config.Toolbox{}, &toolbox.Error{
-		Code:    toolbox.ToolboxNotFound,
-		Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name),
-		Hint:    "Available toolboxes: " + strings.Join(names, ", "),
+	hint := "Available toolboxes: " + strings.Join(names, ", ")
+	if near := toolbox.Nearest(name, names, toolbox.MaxNear); len(near) > 0 {
+		hint = toolbox.Meant(near)
 	}
+	return config.Toolbox{}, &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name), Hint: hint}
 }
 
 // trial opens a toolbox and calls one of its tools, like a client.

@@ -97,7 +97,7 @@ func (l *login) step(step oauth.Step) {
 		l.endWaiting() // nothing can be pasted any more
 	}
 	if step.Hint != "" {
-		l.say("  %s", l.Screen.WrapClauses(l.clean(step.Hint), 2))
+		l.say("  %s", l.Screen.Wrap(l.clean(step.Hint), 2))
 	}
 }
 

@@ -60,7 +60,7 @@ func showFiles(screen *tty.Screen, workbench control.Workbench) {
 	switch {
 	case workbench.Problem != "":
 		fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Bad, "✗"),
-			screen.WrapClauses("The configuration has mistakes and was not reloaded; what was read "+ago(workbench.Loaded)+" stays in use: "+tty.CleanLine(workbench.Problem), 2))
+			screen.Wrap("The configuration has mistakes and was not reloaded; what was read "+ago(workbench.Loaded)+" stays in use: "+tty.CleanLine(workbench.Problem), 2))
 	case workbench.Config != "" && !workbench.Loaded.IsZero():
 		fmt.Fprintln(screen, screen.Paint(tty.Faint, "configuration read "+ago(workbench.Loaded)))
 	}

@@ -34,18 +34,18 @@ const (
 
 // columns are those of the table. The tool is never cut, so that it can be copied.
 var columns = []column{
-	{title: "TIME", text: timeOf, style: faint},
-	{title: "CLIENT", text: clientOf, gives: 1, least: leastClient},
+	{title: "TIME", text: timeOf, style: faint, gives: 2},
+	{title: "CLIENT", text: clientOf, gives: 4, least: leastClient},
 	{title: "TOOL", text: Subject, style: func(*history.Record) tty.Style { return tty.Name }},
-	{title: "OUTCOME", text: outcomeOf, style: outcomeStyle},
-	{title: "TOTAL", text: func(r *history.Record) string { return span(r.Took) }, right: true},
-	{title: "START", text: func(r *history.Record) string { return span(r.InStart) }, right: true, gives: 3},
-	{title: "SERVER", text: func(r *history.Record) string { return span(r.AtServer) }, right: true, gives: 2},
-	{title: "PERSON", text: func(r *history.Record) string { return span(r.Waited) }, right: true, gives: 4},
-	{title: "OWN", text: func(r *history.Record) string { return span(r.InWorkbench) }, right: true, gives: 5},
-	{title: "IN", text: func(r *history.Record) string { return size(r.RequestBytes) }, right: true, gives: 7},
-	{title: "OUT", text: func(r *history.Record) string { return size(r.ResponseBytes) }, right: true, gives: 6},
-	{title: "ARGUMENTS", text: func(r *history.Record) string { return r.Arguments }, style: faint, gives: 8, least: leastArguments},
+	{title: "OUTCOME", text: outcomeOf, style: outcomeStyle, gives: 1},
+	{title: "TOTAL", text: func(r *history.Record) string { return span(r.Took) }, right: true, gives: 3},
+	{title: "START", text: func(r *history.Record) string { return span(r.InStart) }, right: true, gives: 6},
+	{title: "SERVER", text: func(r *history.Record) string { return span(r.AtServer) }, right: true, gives: 5},
+	{title: "PERSON", text: func(r *history.Record) string { return span(r.Waited) }, right: true, gives: 7},
+	{title: "OWN", text: func(r *history.Record) string { return span(r.InWorkbench) }, right: true, gives: 8},
+	{title: "IN", text: func(r *history.Record) string { return size(r.RequestBytes) }, right: true, gives: 10},
+	{title: "OUT", text: func(r *history.Record) string { return size(r.ResponseBytes) }, right: true, gives: 9},
+	{title: "ARGUMENTS", text: func(r *history.Record) string { return r.Arguments }, style: faint, gives: 11, least: leastArguments},
 }
 
 func faint(*history.Record) tty.Style { return tty.Faint }

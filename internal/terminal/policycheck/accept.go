@@ -23,7 +23,7 @@ func ShowDoubted(screen *tty.Screen, doubted []app.DoubtedTool) {
 		rows[i] = []tty.Cell{{Text: fullName(one.Ref), Style: tty.Name}, {Text: changedHints(one.Before, one.After)}}
 	}
 	screen.WrappedTable([]string{"TOOL", "CHANGE"}, rows)
-	fmt.Fprintln(screen, screen.WrapClauses("\nThe policy does not count the hints of these tools. To accept them as they are now: mcp-workbench policy accept TOOL", 0))
+	fmt.Fprintln(screen, screen.Wrap("\nThe policy does not count the hints of these tools. To accept them as they are now: mcp-workbench policy accept TOOL", 0))
 }
 
 // changedHints returns the hints that differ, in words.
@@ -90,10 +90,11 @@ func SelectDoubted(doubted []app.DoubtedTool, names []string) (refs []toolbox.Re
 			return nil, notDoubted(doubted, name)
 		case 1:
 		default:
-			return nil, &toolbox.Error{
-				Code: toolbox.AmbiguousName, Message: fmt.Sprintf("'%s' names %d tools with changed hints; nothing was accepted", name, len(found)),
-				Hint: "Name it as TOOLBOX/SERVER/TOOL. To list them: mcp-workbench policy accept",
+			var full []string
+			for _, ref := range found {
+				full = append(full, fullName(ref))
 			}
+			return nil, toolbox.Ambiguous(name, fmt.Sprint(len(found), " tools with changed hints"), full)
 		}
 		if !slices.Contains(refs, found[0]) {
 			refs = append(refs, found[0])
@@ -107,12 +108,12 @@ func notDoubted(doubted []app.DoubtedTool, name string) error {
 		Code: toolbox.ReferenceNotFound, Message: fmt.Sprintf("There is no tool '%s' with changed hints; nothing was accepted", name),
 		Hint: "To list those that have: mcp-workbench policy accept",
 	}
-	var known []string
-	for _, one := range doubted {
-		known = append(known, fullName(one.Ref))
+	tools := make([]toolbox.Ref, len(doubted))
+	for i, one := range doubted {
+		tools[i] = one.Ref
 	}
-	if near := toolbox.Nearest(name, known, 1); len(near) > 0 {
-		refused.Hint = "Did you mean '" + near[0] + "'?"
+	if near := toolbox.NearestTools(name, tools); len(near) > 0 {
+		refused.Hint = toolbox.Meant(near)
 	}
 	return refused
 }

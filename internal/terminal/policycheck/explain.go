@@ -65,7 +65,7 @@ func (v *verdict) writeFile(screen *tty.Screen, file *policy.FileExplanation) {
 	}
 	fmt.Fprintln(screen, "  "+screen.Paint(tty.Faint, "Hints:")+" "+screen.Wrap(strings.Join(hints, ", "), 9))
 	if slices.ContainsFunc(file.Hints, func(hint policy.Hint) bool { return hint.Source == policy.HintDoubted }) {
-		fmt.Fprintln(screen, "         "+screen.WrapClauses(whyDoubted, 9))
+		fmt.Fprintln(screen, "         "+screen.Wrap(whyDoubted, 9))
 	}
 	var rows [][]tty.Cell
 	for i := range file.Rules {

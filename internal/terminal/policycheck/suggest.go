@@ -41,7 +41,7 @@ type pathTools struct {
 
 // Suggest writes a policy for the tools of a configuration, to start from: JSON with comments, for its top level. It denies
 // nothing. user is the path of the user's own configuration.
-func Suggest(out io.Writer, cfg *config.Config, tools []console.Definition, user string) {
+func Suggest(screen *tty.Screen, cfg *config.Config, tools []console.Definition, user string) {
 	s := &suggestion{cfg: cfg, project: "."}
 	if len(cfg.Files) > 0 && cfg.Files[0].Path == user {
 		if folder, err := filepath.Abs("."); err == nil { // a relative path would start at the folder of the user's file
@@ -51,14 +51,14 @@ func Suggest(out io.Writer, cfg *config.Config, tools []console.Definition, user
 	for _, one := range tools {
 		s.add(one.Ref, one.Tool)
 	}
-	s.write(out)
+	s.write(screen)
 }
 
 // SuggestJSON is Suggest for scripts: an object with the policy alone.
 func SuggestJSON(out io.Writer, cfg *config.Config, tools []console.Definition, user string) error {
 	var text bytes.Buffer
 	text.WriteString("{")
-	Suggest(&text, cfg, tools, user)
+	Suggest(tty.New(&text, nil, func(string) string { return "" }), cfg, tools, user)
 	text.WriteString("}")
 	plain, err := hujson.Standardize(text.Bytes())
 	if err != nil {
@@ -174,8 +174,8 @@ func addTool(groups []pathTools, ref toolbox.Ref, arguments []string) []pathTool
 // lineWriter writes formatted lines.
 type lineWriter func(format string, args ...any)
 
-func (s *suggestion) write(out io.Writer) {
-	line := lineWriter(func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) })
+func (s *suggestion) write(screen *tty.Screen) {
+	line := lineWriter(func(format string, args ...any) { writeJSONC(screen, fmt.Sprintf(format, args...)) })
 	line("// A policy to start from, based on what the tools declare. Review it, and paste it before \"toolboxes\" into")
 	line("// %s", s.target())
 	if len(s.cfg.Policy.Files) > 0 {
@@ -189,6 +189,22 @@ func (s *suggestion) write(out io.Writer) {
 	s.writeRules(line)
 	line("  ],")
 	line("},")
+}
+
+// writeJSONC writes a line to be pasted. Of what may be broken there are only comments without JSON.
+func writeJSONC(screen *tty.Screen, line string) {
+	indent, comment, isComment := strings.Cut(line, "// ")
+	if !isComment || strings.TrimSpace(indent) != "" || strings.HasPrefix(comment, "{") || strings.HasPrefix(comment, `"`) {
+		fmt.Fprintln(screen.Writer, line)
+		return
+	}
+	width, _ := screen.Size()
+	if width > 0 {
+		width -= len(indent + "// ")
+	}
+	for _, part := range tty.Wrap(comment, width) {
+		fmt.Fprintln(screen.Writer, indent+"// "+part)
+	}
 }
 
 func (s *suggestion) writeClasses(line lineWriter) {

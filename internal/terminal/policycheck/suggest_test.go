@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/policy"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
@@ -49,7 +50,7 @@ func TestSuggestionIsAPolicy(t *testing.T) {
 			tools = append(tools, console.Definition{Ref: toolbox.Ref{Toolbox: server.Toolbox, Server: server.Server, Name: one.Name}, Tool: one})
 		}
 	}
-	Suggest(&out, cfg, tools, "")
+	Suggest(tty.New(&out, nil, func(string) string { return "" }), cfg, tools, "")
 	text := out.String()
 	for _, want := range []string{
 		`// "dev/api/get_user": "reads",`, "1 tool declares to be read-only", "3 tools declare to be destructive", "4 tools declare nothing",

@@ -15,7 +15,7 @@ import (
 func Summarize(screen *tty.Screen, cfg *config.Config, known *console.Definitions) {
 	rules := policy.New(cfg)
 	if rules == nil {
-		fmt.Fprintln(screen, screen.WrapClauses("There is no policy, so that every call is allowed. To start with one: mcp-workbench policy suggest", 0))
+		fmt.Fprintln(screen, screen.Wrap("There is no policy, so that every call is allowed. To start with one: mcp-workbench policy suggest", 0))
 		return
 	}
 	for _, file := range cfg.Policy.Files {
