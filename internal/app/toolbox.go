@@ -26,7 +26,10 @@ func CheckToolbox(cfg *config.Config, name string) error {
 		}
 	}
 	err := &toolbox.Error{Code: toolbox.ToolboxNotFound, Message: fmt.Sprintf("Toolbox '%s' not found in configuration", name)}
+	server, notServer := cfg.Places().Find(name, toolbox.ServerOnly)
 	switch near := toolbox.Nearest(name, names, nearestToolboxes); {
+	case notServer == nil:
+		err.Hint = fmt.Sprintf("'%s' is a server of the toolbox '%s'.", name, server.Toolbox)
 	case len(near) > 0:
 		err.Hint = "Did you mean '" + strings.Join(near, "' or '") + "'?"
 	case len(names) > 0:

@@ -17,7 +17,7 @@ func Nearest(name string, candidates []string, limit int) []string {
 	for _, candidate := range candidates {
 		lower := strings.ToLower(candidate)
 		cost := EditDistance(wanted, lower)
-		if wanted != "" && strings.Contains(lower, wanted) {
+		if len(wanted) > 1 && strings.Contains(lower, wanted) { // a letter alone is in many names
 			cost = min(cost, 1)
 		}
 		if cost <= max(1, max(len(wanted), len(lower))/3) {
