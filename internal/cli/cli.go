@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -67,7 +68,7 @@ func Main(args []string) int {
 		err = lost
 	}
 	if unwritable := output.Err(); unwritable != nil {
-		err = outputError(err, unwritable)
+		err = outputError(err, unwritable, consequence(command))
 	}
 	if err == nil {
 		return 0
@@ -87,7 +88,7 @@ func Main(args []string) int {
 
 // outputError is the error of a command whose output could not be written. A reader that has seen enough, such as head,
 // is gone without a word: that is reported by the exit status alone.
-func outputError(err, unwritable error) error {
+func outputError(err, unwritable error, hint string) error {
 	switch {
 	case err != nil && !isSameFailure(err, unwritable) && !errors.Is(err, context.Canceled):
 		return err
@@ -96,7 +97,7 @@ func outputError(err, unwritable error) error {
 	}
 	return &toolbox.Error{
 		Code: toolbox.OutputFailed, Message: fmt.Sprintf("The output cannot be written: %v", unwritable), Cause: unwritable,
-		Hint: "The command has run nevertheless: what it changes may be changed.",
+		Hint: hint,
 	}
 }
 
@@ -104,6 +105,25 @@ func outputError(err, unwritable error) error {
 func isSameFailure(err, unwritable error) bool {
 	reason, ok := errors.AsType[syscall.Errno](unwritable)
 	return errors.Is(err, unwritable) || ok && errors.Is(err, reason)
+}
+
+// readers are the commands that change nothing.
+var readers = []string{
+	"help", "version", "list", "show", "tools", "find", "tokens", "ps", "top", "history", "logs", "metrics", "doctor", "explain", "schema", "validate",
+	"completion", "policy explain", "policy test", "policy suggest", "token list", "auth status", "audit verify", "audit export",
+}
+
+// consequence says what it means that the output of a command is lost.
+func consequence(command *cobra.Command) string {
+	name := strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
+	isReader := slices.ContainsFunc(readers, func(reader string) bool { return name == reader || strings.HasPrefix(name, reader+" ") })
+	switch isHelp := command.Flags().Changed("help"); {
+	case isHelp || isReader || command == command.Root():
+		return "Make room, or write it elsewhere. The command changes nothing."
+	case name == "token add":
+		return "The token exists and is lost, since it is shown only once: remove it with 'mcp-workbench token remove NAME', and create another one."
+	}
+	return "The command has run nevertheless: what it changes may be changed."
 }
 
 // shownError ends a command whose text already shows the problem. Only scripts get it again.
@@ -173,6 +193,9 @@ read_tool. An MCP client starts it and talks to it over stdin and stdout.`,
 	root.PersistentFlags().StringVar(&g.logLevel, "log-level", "", "debug, info, warn or error (default: as configured)")
 	root.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	root.Flags().BoolVar(&g.shared, "shared", false, "share one background workbench with other clients")
+	completion.Register(root, "log-level", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return []string{"debug", "info", "warn", "error"}, cobra.ShellCompDirectiveNoFileComp
+	})
 	completion.Register(root, "toolbox", completion.Toolboxes(&g.Loader))
 	root.Flags().BoolVarP(&version, "version", "v", false, "print the version")
 	root.SetFlagErrorFunc(explainFlag)

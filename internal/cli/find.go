@@ -49,7 +49,7 @@ connected are started for it.`,
 	cmd.Flags().StringVar(&options.Toolbox, "toolbox", "", "search this toolbox only")
 	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
 	cmd.Flags().IntVar(&options.Limit, "limit", usualFound, "number of tools to show, up to 50")
-	addJSONFlag(cmd, &options.JSON, "write JSON, as find_tools returns it")
+	addJSONFlag(cmd, &options.JSON, "write JSON")
 	how.define(cmd)
 	return cmd
 }

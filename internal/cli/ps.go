@@ -47,7 +47,7 @@ CALLS are calls of tools; lists, resources and other requests are in --tools and
 			return nil
 		},
 	}
-	which.define(ps)
+	which.defineForAll(ps)
 	addJSONFlag(ps, &asJSON, "write the state as JSON")
 	ps.Flags().BoolVar(&tools, "tools", false, toolsUsage)
 	return ps

@@ -24,6 +24,11 @@ func (r *workbenchFlag) define(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&r.pid, "pid", 0, "process id of the workbench (default: the only one)")
 }
 
+// defineForAll is define for a command that shows all of them without the flag.
+func (r *workbenchFlag) defineForAll(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&r.pid, "pid", 0, "process id of the workbench (default: all)")
+}
+
 // find returns the selected workbenches, oldest first; at least one. Those that do not answer are named on stderr.
 func (r *workbenchFlag) find(ctx context.Context) ([]*control.Client, error) {
 	return r.search(ctx, func(silent error) { tty.Remark(os.Stderr, silent.Error()) })

@@ -103,7 +103,7 @@ are stopped, nothing is left. A client that still needs the workbench starts it 
 					err = errors.Join(err, fmt.Errorf("the workbench with process id %d: %w", client.Status.PID, stopErr))
 					continue
 				}
-				done.Workbenches = append(done.Workbenches, stoppedWorkbench{client.Status.PID, client.Status.Describe()})
+				done.Workbenches = append(done.Workbenches, stoppedWorkbench{client.Status.PID, client.Status.Serving, client.Status.Config, client.Status.Folder})
 				fmt.Fprintf(tty.Cleaned(textOf(cmd)), "stopped %d (%s)\n", client.Status.PID, client.Status.Describe())
 			}
 			if asJSON {
@@ -125,5 +125,7 @@ type stopped struct {
 
 type stoppedWorkbench struct {
 	PID     int    `json:"pid"`
-	Serving string `json:"serving"`
+	Serving string `json:"serving"` // as in ps
+	Config  string `json:"config,omitempty"`
+	Folder  string `json:"folder,omitempty"`
 }

@@ -51,7 +51,7 @@ func newTokenAdd(g *globals) *cobra.Command {
 --toolbox the token is limited to these toolboxes: the others do not exist for its client.
 
 --for says what the token permits: calls (use the tools; the default), metrics (read
-counters and durations), page (inspect the workbench in a browser).`,
+counters and durations), page (reserved: this version serves no page).`,
 		Example: `  mcp-workbench token add laptop
   mcp-workbench token add ci --toolbox build --toolbox deploy --expires 90d
   mcp-workbench token add prometheus --for metrics`,
@@ -111,7 +111,7 @@ func newTokenRemove(g *globals) *cobra.Command {
 		Use:     "remove NAME",
 		Short:   "Revoke a token",
 		Example: "  mcp-workbench token remove ci",
-		Args:    oneName("token remove"),
+		Args:    oneName("token remove"), ValidArgsFunction: completion.One(completeTokens),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := openTokens()
 			if err != nil {
@@ -143,6 +143,17 @@ func oneName(command string) cobra.PositionalArgs {
 		}
 		return &usageError{err: fmt.Errorf("%s takes one name, not %d", command, len(args))}
 	}
+}
+
+// completeTokens completes the name of a token.
+func completeTokens(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	var names []cobra.Completion
+	if store, err := openTokens(); err == nil {
+		for _, token := range store.List() {
+			names = append(names, token.Name)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // openTokens opens the tokens of this user.

@@ -28,7 +28,7 @@ func newTop() *cobra.Command {
 			return overview.Watch(cmd.Context(), screen, which.find, max(every, 100*time.Millisecond), overview.Options{Version: Version, Tools: tools})
 		},
 	}
-	which.define(top)
+	which.defineForAll(top)
 	top.Flags().DurationVar(&every, "interval", time.Second, "refresh interval")
 	top.Flags().BoolVar(&tools, "tools", false, toolsUsage)
 	return top

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -148,16 +149,40 @@ func runTrust(ctx context.Context, out io.Writer, path string, flags trustFlags)
 
 // trustedFile is one entry of 'trust --list --json'.
 type trustedFile struct {
-	Path string    `json:"path"`
-	Time time.Time `json:"time"`
+	Path  string    `json:"path"`
+	Time  time.Time `json:"time"`
+	State string    `json:"state"` // trustCounts, or why it does not
+}
+
+const (
+	trustCounts  = "trusted"
+	trustChanged = "changed" // it or its variables, so that it needs trust again
+	trustMissing = "missing"
+	trustUnread  = "unreadable"
+)
+
+// stateOf reports whether the trust in a file counts as the file is now.
+func stateOf(store *trust.Store, path string) string {
+	source, err := config.Read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return trustMissing
+	case err != nil:
+		return trustUnread
+	}
+	if verdict, _ := store.Check(trust.FileOf(source)); verdict != trust.Trusted {
+		return trustChanged
+	}
+	return trustCounts
 }
 
 func listTrusted(out io.Writer, asJSON bool) error {
-	records, err := trust.NewStore(config.StateDir()).List()
+	store := trust.NewStore(config.StateDir())
+	records, err := store.List()
 	if asJSON {
 		files := make([]trustedFile, len(records))
 		for i, record := range records {
-			files[i] = trustedFile{record.Path, record.Time}
+			files[i] = trustedFile{record.Path, record.Time, stateOf(store, record.Path)}
 		}
 		return errors.Join(tty.WriteJSON(out, struct {
 			Files []trustedFile `json:"files"`
@@ -169,9 +194,13 @@ func listTrusted(out io.Writer, asJSON bool) error {
 	if len(records) > 0 {
 		rows := make([][]tty.Cell, len(records))
 		for i, record := range records {
-			rows[i] = []tty.Cell{{Text: trust.Quote(record.Path), Style: tty.Name}, {Text: record.Time.Local().Format("2006-01-02 15:04")}}
+			state := tty.Cell{Text: stateOf(store, record.Path)}
+			if state.Text != trustCounts {
+				state.Style = tty.Caution
+			}
+			rows[i] = []tty.Cell{{Text: trust.Quote(record.Path), Style: tty.Name}, state, {Text: record.Time.Local().Format("2006-01-02 15:04")}}
 		}
-		tty.New(out, nil, os.Getenv).Table([]string{"FILE", "TRUSTED"}, rows)
+		tty.New(out, nil, os.Getenv).Table([]string{"FILE", "STATE", "SINCE"}, rows)
 	}
 	return err
 }

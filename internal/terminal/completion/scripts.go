@@ -39,6 +39,9 @@ func AddCommand(root *cobra.Command) *cobra.Command {
 	} {
 		completionOf(root, shell).Example = "  " + example
 	}
+	completionOf(root, "").Long = `Print a script that completes commands, names and the arguments of tools in a shell. Put the
+command of the example for your shell into its startup file. Bash needs the package
+bash-completion.`
 	for shell, write := range map[string]func(root *cobra.Command, out io.Writer, described bool) error{
 		"bash": writeBash, "zsh": writeZsh, "fish": (*cobra.Command).GenFishCompletion, "powershell": writePowerShell,
 	} {

@@ -2,10 +2,10 @@ package console
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -48,11 +48,44 @@ func (c *Console) Find(ctx context.Context, options FindOptions) (err error) {
 		return fmt.Errorf("find_tools answered with something unexpected: %w", err)
 	}
 	if options.JSON {
-		return tty.WriteJSON(c.Out, json.RawMessage(found.Bytes()))
+		return tty.WriteJSON(c.Out, asFound(found, known.unreachable()))
 	}
 	c.showFound(found)
 	c.printUnreachable(known.unreachable())
 	return nil
+}
+
+// foundTools is the JSON of Find. The tools are as those of List.
+type foundTools struct {
+	Tools       []foundTool         `json:"tools"`
+	More        bool                `json:"more"`     // there are others that fit
+	Doubtful    bool                `json:"doubtful"` // they may not match
+	Unreachable []unreachableServer `json:"unreachable,omitempty"`
+}
+
+type foundTool struct {
+	listedTool
+	Changed bool   `json:"changed,omitempty"` // not as in the lock
+	Login   string `json:"login,omitempty"`   // the command to log in with first
+}
+
+func asFound(found wire.Payload, failed []app.KnownServer) foundTools {
+	all := foundTools{
+		Tools: []foundTool{}, More: !found.Member("more").IsAbsent(), Doubtful: !found.Member("hint").IsAbsent(), Unreachable: asUnreachable(failed),
+	}
+	for tool := range found.Member("tools").Elements() {
+		one := foundTool{
+			listedTool: listedTool{
+				Toolbox: text(tool.Member("toolbox")), Server: text(tool.Member("server")), Name: text(tool.Member("name")),
+				Description: text(tool.Member("description")), Signature: text(tool.Member("signature")),
+			},
+			Changed: !tool.Member("changed").IsAbsent(), Login: text(tool.Member("login_needed")),
+		}
+		one.Ref = place{one.Toolbox, one.Server}.String() + "/" + one.Name
+		all.Tools = append(all.Tools, one)
+	}
+	all.Doubtful = all.Doubtful && len(all.Tools) > 0
+	return all
 }
 
 // toolboxOnly is selection for a flag that accepts only a toolbox.

@@ -55,7 +55,9 @@ func (c *Console) List(ctx context.Context, options ListOptions) error {
 		}
 		err = tty.WriteJSON(c.Out, listed)
 	} else {
-		c.table(known.entries())
+		if entries := known.entries(); len(entries) > 0 || len(failed) == 0 {
+			c.table(entries)
+		}
 		c.printUnreachable(failed)
 	}
 	if err == nil && len(failed) > 0 && len(failed) == len(known) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -117,13 +118,21 @@ func (t *trial) printTools(tools []OfferedTool) {
 // callSafeTool calls the first read-only tool without required arguments. A tool that comes with the workbench is
 // preferred: that it only reads is known, and not just said by its server.
 func (t *trial) callSafeTool(ctx context.Context, tools []OfferedTool) error {
-	var safe []OfferedTool
+	var safe, revealing []OfferedTool
 	for _, tool := range tools {
-		if isSafe(tool) {
+		switch {
+		case !isSafe(tool):
+		case showsSecrets.MatchString(tool.Name):
+			revealing = append(revealing, tool)
+		default:
 			safe = append(safe, tool)
 		}
 	}
-	if len(safe) == 0 {
+	switch {
+	case len(safe) == 0 && len(revealing) > 0:
+		fmt.Fprintf(t.out, "No tool was called: '%s' changes nothing and needs no arguments, but may show secrets.\n", revealing[0].Name)
+		return nil
+	case len(safe) == 0:
 		fmt.Fprintln(t.out, "No tool here is marked read-only and needs no arguments, so none was called.")
 		return nil
 	}
@@ -144,6 +153,9 @@ func (t *trial) callSafeTool(ctx context.Context, tools []OfferedTool) error {
 	fmt.Fprintln(t.out, indent(answer))
 	return nil
 }
+
+// showsSecrets fits names of tools whose result is likely to hold secrets, such as all variables of the environment.
+var showsSecrets = regexp.MustCompile(`(?i)env|secret|token|credential|passw|key`)
 
 // isSafe reports whether a tool is said to change nothing, and can be called without arguments.
 func isSafe(tool OfferedTool) bool {
@@ -178,7 +190,18 @@ func (t *trial) progress(params wire.Payload) {
 }
 
 func (t *trial) printStep(began time.Time, name, what string) {
-	fmt.Fprintf(t.out, "  %-13s %8s  %s\n", name, time.Since(began).Round(10*time.Microsecond), what)
+	fmt.Fprintf(t.out, "  %-13s %8s  %s\n", name, shortTime(time.Since(began)), what)
+}
+
+// shortTime writes a duration with the digits that matter.
+func shortTime(d time.Duration) string {
+	if d < 10*time.Millisecond {
+		return fmt.Sprintf("%.1fms", d.Seconds()*1e3)
+	}
+	if d < time.Second {
+		return fmt.Sprintf("%.0fms", d.Seconds()*1e3)
+	}
+	return fmt.Sprintf("%.1fs", d.Seconds())
 }
 
 // maxShown is the number of lines shown of a tool's result.
