@@ -77,7 +77,11 @@ func describeTime(t time.Time) moment {
 }
 
 func (m moment) String() string {
-	return fmt.Sprintf("%s, %s (%s)", m.Weekday, m.Time, m.Zone)
+	zone := m.Zone
+	if zone == time.Local.String() {
+		zone = "the zone of this machine, " + m.Abbreviation
+	}
+	return fmt.Sprintf("%s, %s (%s)", m.Weekday, m.Time, zone)
 }
 
 type nowInput struct {

@@ -103,6 +103,11 @@ func (v *variants) remove(s *Server) {
 		delete(v.byKey, s.key)
 	}
 	delete(v.members, s)
+	s.mu.Lock()
+	if s.failure != nil {
+		v.gone.Store(s.failure)
+	}
+	s.mu.Unlock()
 	s.dismiss()
 }
 

@@ -6,6 +6,7 @@ import "context"
 // returns when the server is ready, or why it is not. Of a server with several sessions,
 // all that were up are restarted.
 func (s *Server) Restart(ctx context.Context) error {
+	s.variants.gone.Store(nil)
 	var again []*Server
 	for _, session := range s.allVariants() {
 		if session.stopNow() {

@@ -324,6 +324,9 @@ func (s *Server) live(pending *attempt) {
 	}
 	pending.err = err
 	s.mu.Unlock()
+	if err == nil {
+		s.configured().variants.gone.Store(nil)
+	}
 	if err == nil && (before == nil || !s.isSame(before, in.snapshot())) {
 		s.fleet.options.ToolsChanged(s.toolbox)
 	}

@@ -103,6 +103,9 @@ func (f *Fleet) Status() []Status {
 			sessions := server.allVariants()
 			for i, session := range sessions {
 				status := session.Status()
+				if gone := server.variants.gone.Load(); gone != nil && len(sessions) == 1 && status.isUnused() {
+					status.LastError, status.Since, status.Failures = gone.err.Error(), gone.since, 1
+				}
 				if i > 0 || len(sessions) == 1 || !status.isUnused() {
 					all = append(all, status)
 				}

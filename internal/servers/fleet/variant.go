@@ -67,6 +67,9 @@ func (k *variantKey) isApart() bool { return k.environment != "" || k.folder != 
 // clients of the legacy era without capabilities.
 type variants struct {
 	asks atomic.Bool // it asks questions that nobody can tell whom they are for
+	// gone is the failure of the variant that was removed last, until the server starts again: a person who looks why a call failed
+	// comes after the client of the call has left.
+	gone atomic.Pointer[failure]
 
 	mu      sync.Mutex
 	rooted  bool // it asks for roots, and may answer accordingly
