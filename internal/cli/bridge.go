@@ -105,21 +105,21 @@ const longestToken = 16 << 10
 func readToken(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return "", tokenUnreadable(path, err)
+		return "", tokenUnreadable(err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, longestToken))
 	if err != nil {
-		return "", tokenUnreadable(path, err)
+		return "", tokenUnreadable(err)
 	}
 	token := strings.TrimSpace(string(text))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return "", tokenUnreadable(path, fmt.Errorf("%s does not hold a token alone", path))
+		return "", tokenUnreadable(fmt.Errorf("%s does not hold a token alone", path))
 	}
 	return token, nil
 }
 
-func tokenUnreadable(path string, err error) error {
+func tokenUnreadable(err error) error {
 	return &toolbox.Error{
 		Code: toolbox.TokenInvalid, Message: "the token cannot be read: " + err.Error(), Cause: err,
 		Hint: "Name a file that holds the token and nothing else, which 'mcp-workbench token add NAME' prints.",

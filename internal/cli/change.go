@@ -31,12 +31,17 @@ func showDiff(screen *tty.Screen, path string, before, after []byte, masker *sec
 	}
 }
 
-// confirm asks a person to confirm what was shown. Without a terminal, --yes is needed.
+// confirm asks a person to confirm what was shown; Enter does. Without a terminal, --yes is needed.
 func confirm(ctx context.Context, screen *tty.Screen, yes bool, question string) error {
+	return confirmOr(ctx, screen, yes, question, true)
+}
+
+// confirmOr is confirm for questions where Enter may mean no.
+func confirmOr(ctx context.Context, screen *tty.Screen, yes bool, question string, enter bool) error {
 	if yes {
 		return nil
 	}
-	agreed, err := screen.Confirm(ctx, question, true)
+	agreed, err := screen.Confirm(ctx, question, enter)
 	switch {
 	case errors.Is(err, tty.ErrNobody):
 		return &toolbox.Error{

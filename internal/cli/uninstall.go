@@ -152,7 +152,7 @@ var errStopped = &toolbox.Error{
 func removeGroups(ctx context.Context, screen *tty.Screen, groups []*uninstall.Group, yes bool) error {
 	var errs []error
 	for _, group := range groups {
-		err := confirm(ctx, screen, yes, screen.Wrap(fmt.Sprintf("Remove %s (%s)?", group.Name, group.What), 0))
+		err := confirmOr(ctx, screen, yes, screen.Wrap(fmt.Sprintf("Remove %s (%s)?", group.Name, group.What), 0), false) // it cannot be undone
 		if known, ok := errors.AsType[*toolbox.Error](err); ok && known.Code == toolbox.Declined {
 			fmt.Fprintf(screen, "  kept %s\n", group.Name)
 			continue

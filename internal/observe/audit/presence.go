@@ -93,8 +93,8 @@ func stateOfPresence(path string) writerState {
 
 // placeOf names a folder of presences, so that a copy is told from the original.
 func placeOf(folder string) string {
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
+	if resolved, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = resolved
 	}
 	if absolute, err := filepath.Abs(folder); err == nil {
 		folder = absolute

@@ -51,8 +51,10 @@ func TestMove(t *testing.T) {
   }`, 1)},
 		{"to another depth", "{\n  \"a\": {\n    \"x\": {\n      \"k\": 1 // c\n    }\n  },\n  \"b\": 1\n}\n", "a.x", "x", "{\n  \"a\": {},\n  \"b\": 1,\n  \"x\": {\n    \"k\": 1 // c\n  }\n}\n"},
 		{"on one line", `{"a": {"x": {"k": 1 /* c */}}, "b": {}}`, "a.x", "b.x", `{"a": {}, "b": {"x": {"k": 1 /* c */}}}`},
-		{"comments to one line", "{\n  \"a\": {\n    // of x\n    /* and\n       more */\n    \"x\": 1, // behind */\n    \"y\": 2\n  },\n  \"b\": {\"z\": 1}\n}\n", "a.x", "b.x",
-			"{\n  \"a\": {\n    \"y\": 2\n  },\n  \"b\": {\"z\": 1, /* of x */ /* and more */ \"x\": 1 /* behind */}\n}\n"},
+		{
+			"comments to one line", "{\n  \"a\": {\n    // of x\n    /* and\n       more */\n    \"x\": 1, // behind */\n    \"y\": 2\n  },\n  \"b\": {\"z\": 1}\n}\n", "a.x", "b.x",
+			"{\n  \"a\": {\n    \"y\": 2\n  },\n  \"b\": {\"z\": 1, /* of x */ /* and more */ \"x\": 1 /* behind */}\n}\n",
+		},
 		{"comments of one line", `{"a": {/* x */ "x": 1, /* y */ "y": 2 /* end */}, "b": {"z": 1}}`, "a.y", "b.y", `{"a": {/* x */ "x": 1 /* end */}, "b": {"z": 1, /* y */ "y": 2}}`},
 		{"of the only one", `{"a": {/* x */ "x": 1 /* end */}, "b": {"z": 1}}`, "a.x", "b.x", `{"a": {}, "b": {"z": 1, /* x */ "x": 1 /* end */}}`},
 		{"not those of the next one", `{"a": {/* x */ "x": 1, /* y */ "y": 2}, "b": {"z": 1}}`, "a.x", "b.x", `{"a": {/* y */ "y": 2}, "b": {"z": 1, /* x */ "x": 1}}`},

@@ -62,14 +62,7 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	}
 	switch {
 	case len(names) > 1:
-		things := "tools"
-		if len(servers) > 0 {
-			things = "servers"
-		}
-		if len(servers) > 0 && len(tools) > 0 {
-			things = "tools and servers"
-		}
-		return ambiguous(ref, things, names)
+		return ambiguous(ref, kindsOf(len(tools), len(servers)), names)
 	case len(tools) == 1:
 		return c.showTool(tools[0], asJSON)
 	case len(servers) == 1:
@@ -86,6 +79,22 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	} else if again {
 		return c.Show(ctx, ref, asJSON)
 	}
+	return c.nothingToShow(ref, known, disabled)
+}
+
+// kindsOf names what several things with one name are.
+func kindsOf(tools, servers int) string {
+	switch {
+	case servers == 0:
+		return "tools"
+	case tools == 0:
+		return "servers"
+	}
+	return "tools and servers"
+}
+
+// nothingToShow is the error for a name that nothing has, after the servers that could not be asked.
+func (c *Console) nothingToShow(ref string, known catalogue, disabled []place) error {
 	c.printUnreachable(known.unreachable())
 	near := append(c.Config.Places().Nearest(ref, toolbox.ToolboxFirst), nearest(ref, known.entries())...)
 	return notFound("tool, server or toolbox", ref, near[:min(len(near), toolbox.MaxNear)], disabled)
