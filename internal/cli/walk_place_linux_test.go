@@ -82,8 +82,13 @@ func newWalkPlace(t *testing.T) *walkPlace {
 	w.write(t, "project/.git/HEAD", "")
 	w.writeClients(t)
 	for _, args := range [][]string{
-		{"tools"}, {"token", "add", "a-token-with-quite-a-long-name", "--toolbox", "dev", "--toolbox", "工具箱"}, {"trust", "--yes", "wrong.json"},
-		{"trust", "--yes", "cases.json"}, {"record", "session.jsonl", "files"}, {"connect", "cursor", "--yes"}, {"call", longTool},
+		{"tools"},
+		{"token", "add", "a-token-with-quite-a-long-name", "--toolbox", "dev", "--toolbox", "工具箱"},
+		{"trust", "--yes", "wrong.json"},
+		{"trust", "--yes", "cases.json"},
+		{"record", "session.jsonl", "files"},
+		{"connect", "cursor", "--yes"},
+		{"call", longTool},
 	} {
 		w.inPipe(t, "", args...)
 	}

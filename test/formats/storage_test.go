@@ -37,6 +37,7 @@ func TestStorageIsDocumented(t *testing.T) {
 var dialers = map[string]string{
 	"internal/base/webclient/guard.go":          "what a configured server and its authorization server name",
 	"internal/base/webclient/webclient.go":      "what the callers below name",
+	"internal/app/service/bridge.go":            "the workbench that a bridge is started for",
 	"internal/servers/downstream/client.go":     "configured servers",
 	"internal/servers/downstream/remote.go":     "configured servers",
 	"internal/observe/telemetry/poster.go":      "the receiver that a variable or the configuration names",

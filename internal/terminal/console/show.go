@@ -21,23 +21,8 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 	if len(enabled) == 0 {
 		return c.nothingConfigured()
 	}
-	for _, box := range c.Config.Toolboxes {
-		if box.Name != strings.TrimSuffix(ref, "/") && box.Name != ref {
-			continue
-		}
-		ref = box.Name
-		if box.IsDisabled() {
-			return c.disabledToolbox(ref)
-		}
-		return c.showGroup(ctx, ref, box.Description, enabled, func(at place) bool { return at.Toolbox == ref }, asJSON)
-	}
-	for _, at := range enabled {
-		if at.String() == ref {
-			return c.showGroup(ctx, ref, "", enabled, func(other place) bool { return other == at }, asJSON)
-		}
-	}
-	if off := slices.IndexFunc(disabled, func(at place) bool { return at.String() == ref }); off >= 0 {
-		return DisabledServer(c.Config, toolbox.Place(disabled[off]))
+	if shown, err := c.showPlace(ctx, ref, enabled, disabled, asJSON); shown || err != nil {
+		return err
 	}
 	wanted := candidates(ref, enabled)
 	hasName := func(at place) bool { return at.Server == ref }
@@ -80,6 +65,29 @@ func (c *Console) Show(ctx context.Context, ref string, asJSON bool) error {
 		return c.Show(ctx, ref, asJSON)
 	}
 	return c.nothingToShow(ref, known, disabled)
+}
+
+// showPlace prints a toolbox, or a server named with its toolbox. It returns false for another reference.
+func (c *Console) showPlace(ctx context.Context, ref string, enabled, disabled []place, asJSON bool) (bool, error) {
+	for _, box := range c.Config.Toolboxes {
+		if box.Name != strings.TrimSuffix(ref, "/") && box.Name != ref {
+			continue
+		}
+		ref = box.Name
+		if box.IsDisabled() {
+			return true, c.disabledToolbox(ref)
+		}
+		return true, c.showGroup(ctx, ref, box.Description, enabled, func(at place) bool { return at.Toolbox == ref }, asJSON)
+	}
+	for _, at := range enabled {
+		if at.String() == ref {
+			return true, c.showGroup(ctx, ref, "", enabled, func(other place) bool { return other == at }, asJSON)
+		}
+	}
+	if off := slices.IndexFunc(disabled, func(at place) bool { return at.String() == ref }); off >= 0 {
+		return true, DisabledServer(c.Config, toolbox.Place(disabled[off]))
+	}
+	return false, nil
 }
 
 // kindsOf names what several things with one name are.
