@@ -89,6 +89,7 @@ type App struct {
 	desk       *approval.Desk
 	rounds     *policy.Rounds
 	audit      *audit.Log   // nil: nothing is recorded
+	auditAt    string       // folder of the audit log
 	auditStage *audit.Stage // nil without a log
 	withheld   atomic.Value // string: why files of the configuration are not used
 	files      atomic.Pointer[fileState]

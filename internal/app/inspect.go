@@ -38,7 +38,7 @@ func (i Inspector) Inspect() control.Workbench {
 	seen := control.Workbench{
 		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: cfg.Path, Project: cfg.ProjectPath(),
 		Notice: i.App.withheld.Load().(string),
-		Folder: folder, Started: i.App.started, Clients: i.clients(folder), Allocations: allocations(), Servers: []control.Server{},
+		Folder: folder, Audit: i.App.auditAt, Started: i.App.started, Clients: i.clients(folder), Allocations: allocations(), Servers: []control.Server{},
 		Activity: i.App.activity(time.Now()), ActivityTime: meter.Window.Seconds(),
 		Waiting: len(i.App.desk.Waiting()),
 	}

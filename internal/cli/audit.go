@@ -90,15 +90,18 @@ func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
 			problem = err.Error()
 		}
 	}
+	without := withoutAudit(cmd.Context(), g, settings, options.Folder)
 	if asJSON {
 		return writeJSON(cmd, struct {
+			Time     string `json:"time"`
 			On       bool   `json:"on"`
 			Required bool   `json:"required"`
 			Folder   string `json:"folder"`
 			audit.State
 			PublicKey string `json:"publicKey"`
 			Problem   string `json:"problem,omitempty"` // why it cannot be written
-		}{settings.On, settings.Required, options.Folder, state, public, problem})
+			Without   []int  `json:"notRecording"`      // process ids; see withoutAudit
+		}{time.Now().UTC().Format(time.RFC3339), settings.On, settings.Required, options.Folder, state, public, problem, without})
 	}
 	out := tty.Cleaned(cmd.OutOrStdout())
 	mode := "off; turned on by \"audit\": true in a file"
@@ -112,6 +115,9 @@ func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
 	if problem != "" {
 		fmt.Fprintf(out, "Problem:     it cannot be written: %s\n", problem)
 	}
+	for _, pid := range without {
+		fmt.Fprintf(out, "Problem:     the workbench with process id %d began before the log was configured so, and does not write to it: restart it\n", pid)
+	}
 	if state.Seq == 0 {
 		fmt.Fprintln(out, "Lines:       none")
 		return nil
@@ -123,6 +129,27 @@ func showAudit(cmd *cobra.Command, g *globals, asJSON bool) error {
 	fmt.Fprintf(out, "Lines:       %d, in %d %s (%d bytes); %s\nHead:        %s\nPublic key:  %s\n",
 		state.Seq, state.Files, plural(state.Files, "file"), state.Bytes, isSealed, state.Head, public)
 	return nil
+}
+
+// withoutAudit returns the process ids of running workbenches with the same configuration that do not write to its log: a workbench keeps
+// the log that it began with.
+func withoutAudit(ctx context.Context, g *globals, settings config.Audit, folder string) []int {
+	without := []int{}
+	s, err := g.Load(nil)
+	if !settings.On || err != nil {
+		return without
+	}
+	running, err := new(workbenchFlag).findQuietly(ctx)
+	if err != nil {
+		return without // none runs
+	}
+	for _, client := range running {
+		seen := client.Status
+		if seen.Version == Version && seen.Config == s.Config.Path && seen.Project == s.Config.ProjectPath() && seen.Audit != folder {
+			without = append(without, seen.PID)
+		}
+	}
+	return without
 }
 
 func plural(n int, noun string) string {

@@ -203,10 +203,13 @@ read_tool. An MCP client starts it and talks to it over stdin and stdout.`,
 	return root
 }
 
-// noArguments refuses an unknown command, with suggestions.
+// noArguments refuses arguments; of a command with subcommands as an unknown one, with suggestions.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
+	}
+	if !cmd.HasAvailableSubCommands() {
+		return &usageError{err: fmt.Errorf("'%s' takes no argument, but was given '%s'", cmd.CommandPath(), args[0])}
 	}
 	err := fmt.Errorf("unknown command '%s'", args[0])
 	cmd.SuggestionsMinimumDistance = cmd.Root().SuggestionsMinimumDistance

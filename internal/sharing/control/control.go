@@ -24,6 +24,7 @@ type Workbench struct {
 	Project string            `json:"project,omitempty"` // path of the project's file on top of it, if any
 	Folder  string            `json:"folder"`            // it works in; "" for one that is shared, which belongs to no folder
 	Notice  string            `json:"notice,omitempty"`  // why files are not used
+	Audit   string            `json:"audit,omitempty"`   // folder of its audit log, if it has one
 	Started time.Time         `json:"started"`
 	Loaded  time.Time         `json:"loaded,omitzero"`   // when the configuration in use was read
 	Problem string            `json:"problem,omitempty"` // why the files as they are now are not in use
