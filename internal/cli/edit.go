@@ -225,8 +225,9 @@ func (e *edit) reportDone(format string, args ...any) {
 	fmt.Fprintf(e.screen, "\n%s %s\n", e.screen.Paint(tty.Good, "✓"), tty.Clean(fmt.Sprintf(format, args...)))
 }
 
-// show prints the diff of the configuration, without the variables beside it.
+// show prints the diff of the configuration, and of the variables beside it by their names.
 func (e *edit) show() {
+	showDiff(e.screen, config.EnvPath(e.Path), importer.MaskedEnv(e.Content().Env), importer.MaskedEnv(e.Next.Env), nil)
 	showDiff(e.screen, e.Path, e.Content().Data, e.Next.Data, e.Masker(e.Next))
 }
 

@@ -110,6 +110,7 @@ func TestLoadErrorsNameTheFile(t *testing.T) {
 		{write(t, dir, "empty.json", "", 0o600), ":1:1: Invalid JSON in config file: the file is empty"},
 		{write(t, dir, "array.json", "[]", 0o600), ":1:1: Configuration must have a 'toolboxes' object (found an array)"},
 		{write(t, dir, "syntax.json", "{\n}}", 0o600), ":2:2: Invalid JSON in config file: "},
+		{write(t, dir, "config.toml", "# mine\n[mcp_servers.a]\ncommand = \"x\"\n", 0o600), ":1:1: Invalid JSON in config file: invalid character '#' at start of value\n    hint: this looks like TOML; to import the servers of a client's file: mcp-workbench init --from FILE"},
 		{write(t, dir, "large.json", strings.Repeat(" ", maxFileSize+1), 0o600), ": Cannot read the file: it is larger than 16 MiB"},
 	} {
 		_, err := Load(test.path, nil)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -49,8 +50,14 @@ func parseJSON(data []byte, r *report, prefix string) (*hujson.Value, bool) {
 		return refuse(len(bytes.TrimRight(data, " \t\r\n")), endOfFile(tokens.open, r), "")
 	}
 	message, hint := explain(errors.Unwrap(err).Error(), data[offset:])
+	if tomlTable.Match(data) {
+		hint = "this looks like TOML; to import the servers of a client's file: mcp-workbench init --from FILE"
+	}
 	return refuse(offset, message, hint)
 }
+
+// tomlTable is the head of a table in TOML, alone on its line.
+var tomlTable = regexp.MustCompile(`(?m)^\s*\[[A-Za-z][\w.-]*\]\s*$`)
 
 // parserOffset returns the byte offset of a parser error, which only its text contains.
 func (r *report) parserOffset(err error) int {
