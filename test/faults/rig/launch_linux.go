@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -44,6 +43,11 @@ func (w *Workbench) prepare(o Options) error {
 	w.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(o.Dir, "home"), w.Mark}, o.Env...)
 	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
 		w.cmd.Env = append(w.cmd.Env, "GOCOVERDIR="+dir)
+	}
+	if o.Above == HTTP && o.Auth {
+		if w.token, err = w.NewToken("client"); err != nil {
+			return err
+		}
 	}
 	return w.launch(o.Above)
 }
@@ -105,7 +109,7 @@ func (w *Workbench) launchHTTP(out io.Reader) error {
 		w.kill()
 		return err
 	}
-	way.token = tokenPattern.FindString(w.Log()) // the first is printed
+	way.token = w.token
 	client := newClient(way)
 	way.client, w.Client = client, client
 	go func() {
@@ -116,8 +120,6 @@ func (w *Workbench) launchHTTP(out io.Reader) error {
 	}()
 	return nil
 }
-
-var tokenPattern = regexp.MustCompile(`mcpw_[A-Za-z0-9_-]+`)
 
 // NewToken makes a token for some toolboxes.
 func (w *Workbench) NewToken(name string, toolboxes ...string) (string, error) {

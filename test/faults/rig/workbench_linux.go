@@ -57,6 +57,7 @@ type Workbench struct {
 	PID       int
 
 	cmd      *exec.Cmd
+	token    string // of its client; "" if none is needed
 	exited   chan struct{}
 	adapters []*adapter                    // of played servers that are not reached over stdio
 	family   map[processtable.Process]bool // all that was ever seen below it
