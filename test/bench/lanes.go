@@ -124,6 +124,16 @@ func (b *bench) addWorkbench(binary, name, above, mode string, server map[string
 	return b.addConfigured(binary, name, above, mode, config, add)
 }
 
+// add begins with a way that was started.
+func (l *lane) add(name string, p *peer, err error) (*way, error) {
+	if err != nil {
+		return nil, err
+	}
+	w := &way{name: name, peer: p, samples: make(map[load][]sample)}
+	l.ways = append(l.ways, w)
+	return w, p.begin()
+}
+
 // addConfigured is addWorkbench with a configuration file.
 func (b *bench) addConfigured(binary, name, above, mode, config string, add func(string, *peer, error) (*way, error)) (err error) {
 	var p *peer

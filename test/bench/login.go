@@ -39,23 +39,15 @@ func (b *bench) measureLogin() (err error) {
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
 	l := &lane{name: "login"}
-	add := func(name string, p *peer, err error) (*way, error) {
-		if err != nil {
-			return nil, err
-		}
-		w := &way{name: name, peer: p, samples: make(map[load][]sample)}
-		l.ways = append(l.ways, w)
-		return w, p.begin()
-	}
 	defer func() { err = errors.Join(err, l.stop()) }()
 	if err := b.login(map[string]any{"url": server.address}); err != nil {
 		return err
 	}
-	if err := b.addWorkbench(b.binary, "login", "stdio", "proxy", map[string]any{"url": server.address}, add); err != nil {
+	if err := b.addWorkbench(b.binary, "login", "stdio", "proxy", map[string]any{"url": server.address}, l.add); err != nil {
 		return err
 	}
 	fixed := map[string]any{"url": server.address, "headers": map[string]any{"Authorization": "Bearer a-token-that-is-about-as-long-as-others"}}
-	if err := b.addWorkbench(b.binary, "header", "stdio", "proxy", fixed, add); err != nil {
+	if err := b.addWorkbench(b.binary, "header", "stdio", "proxy", fixed, l.add); err != nil {
 		return err
 	}
 	l.loads = []load{{"10 B", 1, 10, 400}}

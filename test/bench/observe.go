@@ -40,14 +40,6 @@ func (b *bench) measureObserving() (err error) {
 	defer receiver.Close()
 	l := &lane{name: "observe", loads: observeLoads}
 	defer func() { err = errors.Join(err, l.stop()) }()
-	add := func(name string, p *peer, err error) (*way, error) {
-		if err != nil {
-			return nil, err
-		}
-		w := &way{name: name, peer: p, samples: make(map[load][]sample)}
-		l.ways = append(l.ways, w)
-		return w, p.begin()
-	}
 	plain := b.env
 	defer func() { b.env = plain }()
 	for _, observed := range observations {
@@ -65,7 +57,7 @@ func (b *bench) measureObserving() (err error) {
 		if err != nil {
 			return err
 		}
-		if err := b.addConfigured(b.binary, observed.name, "stdio", "proxy", path, add); err != nil {
+		if err := b.addConfigured(b.binary, observed.name, "stdio", "proxy", path, l.add); err != nil {
 			return fmt.Errorf("%s: %w", observed.name, err)
 		}
 	}

@@ -56,14 +56,6 @@ func repeated(n int, rule func(int) map[string]any) (rules []map[string]any) {
 func (b *bench) measurePolicy() (err error) {
 	l := &lane{name: "policy", loads: []load{{"10 B", 1, 10, 1000}}}
 	defer func() { err = errors.Join(err, l.stop()) }()
-	add := func(name string, p *peer, err error) (*way, error) {
-		if err != nil {
-			return nil, err
-		}
-		w := &way{name: name, peer: p, samples: make(map[load][]sample)}
-		l.ways = append(l.ways, w)
-		return w, p.begin()
-	}
 	for _, policy := range policies {
 		// In its folder, so that the path that the call names is within it.
 		server := map[string]any{"command": b.self, "args": []string{"echo"}, "cwd": b.folder}
@@ -77,7 +69,7 @@ func (b *bench) measurePolicy() (err error) {
 		if err != nil {
 			return err
 		}
-		if err := b.addConfigured(b.binary, policy.name, "stdio", "proxy", path, add); err != nil {
+		if err := b.addConfigured(b.binary, policy.name, "stdio", "proxy", path, l.add); err != nil {
 			return fmt.Errorf("%s: %w", policy.name, err)
 		}
 	}
