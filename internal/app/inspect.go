@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/metrics"
+	"strconv"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/journal"
@@ -45,10 +46,14 @@ func (i Inspector) Inspect() control.Workbench {
 	if state := i.App.files.Load(); state != nil {
 		seen.Loaded, seen.Problem = state.loaded, state.problem
 	}
-	leaders := []int{seen.PID}
+	leaders, copies := []int{seen.PID}, make(map[string]int)
 	for _, status := range i.App.fleet.Status() {
+		key := status.Toolbox + "/" + status.Server
+		if copies[key]++; copies[key] > 1 {
+			key += "#" + strconv.Itoa(copies[key])
+		}
 		seen.Servers = append(seen.Servers, control.Server{
-			Toolbox: status.Toolbox, Name: status.Server, State: string(status.State), PID: status.PID,
+			Key: key, Toolbox: status.Toolbox, Name: status.Server, State: string(status.State), PID: status.PID,
 			Uptime: seconds(status.Uptime), Remote: status.Remote, Requests: status.Requests, Starts: status.Starts, Restarts: status.Restarts, Failures: status.Failures, Tools: status.Tools,
 			Revision: status.Revision, LastError: status.LastError, Since: status.Since, NextTry: seconds(status.NextTry),
 			Clients: status.Clients, Why: why(status.For),
@@ -72,7 +77,12 @@ func (i Inspector) Inspect() control.Workbench {
 func (i Inspector) clients(folder string) []control.ConnectedClient {
 	all := []control.ConnectedClient{}
 	for _, client := range i.App.front.Clients() {
-		seen := control.ConnectedClient(client)
+		seen := control.ConnectedClient{
+			ID: strconv.FormatUint(client.ID, 10), Name: client.Name, Version: client.Version, Folder: client.Folder, Token: client.Token, Since: client.Since, Opened: client.Opened,
+		}
+		if client.Modern {
+			seen.Era = "modern"
+		}
 		if i.Serving == "stdio" {
 			seen.Folder = cmp.Or(seen.Folder, folder)
 		}

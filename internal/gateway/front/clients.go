@@ -11,10 +11,13 @@ import (
 
 // ConnectedClient is a client as a person sees it.
 type ConnectedClient struct {
+	ID            uint64 // of the connection, never reused
 	Name, Version string // as it says; may be empty
 	Folder        string // it works in; "" if that is not known
 	Token         string // the name of the one it has, over HTTP; "" without
 	Since         time.Time
+	Modern        bool     // it speaks the modern era
+	Opened        []string // toolboxes that it opened, in order of their names
 }
 
 // Clients returns the clients that have introduced themselves, those first that have been here for longest.
@@ -24,7 +27,10 @@ func (s *Server) Clients() []ConnectedClient {
 	all := make([]ConnectedClient, 0, len(s.sessions))
 	for client := range s.sessions {
 		if profile := client.profile.Load(); profile != nil && client.stateless.isListed() {
-			all = append(all, ConnectedClient{profile.Name(), profile.Version(), client.origin.Folder, tokenOf(client.audience.Caller), client.since})
+			all = append(all, ConnectedClient{
+				ID: client.number, Name: profile.Name(), Version: profile.Version(), Folder: client.origin.Folder, Token: tokenOf(client.audience.Caller), Since: client.since,
+				Modern: profile.Modern(), Opened: client.opened.list(),
+			})
 		}
 	}
 	slices.SortFunc(all, func(a, b ConnectedClient) int {

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -78,6 +79,7 @@ type Server struct {
 	suspended     *suspendedCalls
 	results       *metatool.ResultStore
 	batches       quota // bytes of responses that wait for others of their batch
+	sessionNumber atomic.Uint64
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}

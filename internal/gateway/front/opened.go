@@ -27,6 +27,16 @@ func (o *openedToolboxes) contains(toolbox string) bool {
 	return ok
 }
 
+// list returns the names of the toolboxes, in order; not nil. Where all are always open it is empty.
+func (o *openedToolboxes) list() []string {
+	list := []string{}
+	if names := o.names.Load(); names != nil {
+		list = slices.AppendSeq(list, maps.Keys(*names))
+		slices.Sort(list)
+	}
+	return list
+}
+
 // add remembers that the client opened a toolbox; first says that it had not before.
 func (o *openedToolboxes) add(toolbox string) (first bool) {
 	if first = o.restore(toolbox); first && o.onAdd != nil {

@@ -25,6 +25,7 @@ import (
 type session struct {
 	identity
 	server   *Server
+	number   uint64 // of all sessions of the server, from 1
 	since    time.Time
 	log      *slog.Logger
 	notifier notifier // sends what does not belong to a request
@@ -76,7 +77,7 @@ var (
 
 func newSession(server *Server, who identity) *session {
 	return &session{
-		identity: who, server: server, since: time.Now(), log: server.options.Log,
+		identity: who, server: server, number: server.sessionNumber.Add(1), since: time.Now(), log: server.options.Log,
 		memory:    passthrough.NewMemory(server.subscriptions),
 		results:   server.results.Session(),
 		requests:  newRequestTable(),

@@ -41,6 +41,7 @@ type Workbench struct {
 
 // Server is the state of one session with a server.
 type Server struct {
+	Key       string    `json:"key"` // TOOLBOX/SERVER, for further copies with #2, #3, …
 	Toolbox   string    `json:"toolbox"`
 	Name      string    `json:"server"`
 	State     string    `json:"state"`
@@ -63,11 +64,14 @@ type Server struct {
 
 // ConnectedClient is a client of a workbench.
 type ConnectedClient struct {
+	ID      string    `json:"id"`   // of this connection, in this workbench
 	Name    string    `json:"name"` // as it calls itself; may be empty
 	Version string    `json:"version,omitempty"`
 	Folder  string    `json:"folder,omitempty"` // it works in; "" if that is not known
 	Token   string    `json:"token,omitempty"`  // the name of its token, over HTTP
 	Since   time.Time `json:"since"`
+	Era     string    `json:"era,omitempty"` // "modern": of the protocol that it speaks
+	Opened  []string  `json:"opened"`        // toolboxes that it opened
 }
 
 // Why lists what the clients of a server have in common, the reason why others get another copy.
