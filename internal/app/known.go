@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
-	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/tokencost"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -139,16 +139,8 @@ func ClientCaller(cfg *config.Config) string {
 	return config.CallerStdio
 }
 
-// Shown is what a client receives.
-type Shown struct {
-	Instructions string
-	MetaTools    [][]byte // definitions of the workbench's own tools
-	// OpenAnswer returns the answer of open_toolbox, in brief or in full.
-	OpenAnswer func(box, description string, offers []metatool.Offer, brief bool) string
-}
-
 // Shown returns what a client receives.
-func (a *App) Shown() Shown {
+func (a *App) Shown() tokencost.Shown {
 	surface := a.surface(front.Audience{Caller: ClientCaller(a.config.Load())})
-	return Shown{surface.Instructions(), surface.MetaTools(), surface.OpenAnswer}
+	return tokencost.Shown{Instructions: surface.Instructions(), MetaTools: surface.MetaTools(), OpenAnswer: surface.OpenAnswer}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/tokencost"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/tokencost"
 )
 
 func newTokens(g *globals) *cobra.Command {
@@ -67,5 +67,9 @@ func makeBill(ctx context.Context, cfg *config.Config, name string, log *slog.Lo
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	return tokencost.NewBill(known, &proxied, workbench.Shown()), nil
+	servers := make([]tokencost.Server, len(known))
+	for i, one := range known {
+		servers[i] = tokencost.Server{Toolbox: one.Toolbox, Server: one.Server, Tools: one.Tools, Instructions: one.Instructions, Err: one.Err}
+	}
+	return tokencost.NewBill(servers, &proxied, workbench.Shown()), nil
 }

@@ -24,18 +24,18 @@ var folders = []struct {
 }{
 	{"docs", []string{""}},
 	{"internal/base", []string{"toolbox", "secret", "hidden", "safefile", "stored", "linediff", "journal", "tty", "webclient"}},
-	{"internal/mcp", []string{"wire", "protocol", "tracecontext", "hops", "era"}},
+	{"internal/mcp", []string{"wire", "protocol", "tracecontext", "hops", "era", "localclient"}},
 	// Below the configuration, which names the built-in servers and checks conditions.
 	{"internal/servers", []string{"builtin"}},
 	{"internal/gateway", []string{"condition"}},
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"httpauth", "credentials"}},
 	{"internal/servers", []string{"process", "downstream", "oauth", "catalog", "search", "fleet"}},
-	{"internal/gateway", []string{"subject", "call", "policy", "ledger", "approval", "metatool", "passthrough", "front"}},
+	{"internal/gateway", []string{"subject", "call", "policy", "ledger", "approval", "metatool", "tokencost", "passthrough", "front"}},
 	{"internal/observe", []string{"meter", "history", "exposition", "telemetry", "audit"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{"", "loader", "service"}},
-	{"internal/terminal", []string{"browser", "login", "arguments", "localclient", "recording", "console", "policycheck", "completion", "tokencost", "lockdiff", "overview", "approve", "pastcalls", "uninstall", "doctor"}},
+	{"internal/terminal", []string{"browser", "login", "arguments", "recording", "console", "policycheck", "completion", "lockdiff", "overview", "approve", "pastcalls", "uninstall", "doctor"}},
 	{"internal/cli", []string{""}},
 	{"cmd/mcp-workbench", []string{""}},
 }

@@ -6,12 +6,44 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
+
+// Server is a server with what is known of its tools.
+type Server struct {
+	Toolbox, Server string
+	Tools           []catalog.Tool
+	Instructions    string
+	Err             error // why its tools are unknown
+}
+
+// Shown is what a client receives of the workbench itself.
+type Shown struct {
+	Instructions string
+	MetaTools    [][]byte // definitions of the workbench's own tools
+	// OpenAnswer returns the answer of open_toolbox, in brief or in full.
+	OpenAnswer func(box, description string, offers []metatool.Offer, brief bool) string
+}
+
+// Tokens estimates the number of tokens of the instructions and of the workbench's own tools.
+func (s Shown) Tokens() (instructions int, metaTools []int) {
+	for _, tool := range s.MetaTools {
+		metaTools = append(metaTools, Estimate(string(tool)))
+	}
+	return Estimate(s.Instructions), metaTools
+}
+
+// Opened estimates the number of tokens of the answer of open_toolbox, in full and in brief.
+func (s Shown) Opened(box, description string, offers []metatool.Offer) (full, brief int) {
+	if len(offers) == 0 {
+		return 0, 0
+	}
+	return Estimate(s.OpenAnswer(box, description, offers, false)), Estimate(s.OpenAnswer(box, description, offers, true))
+}
 
 // cost is the estimated number of tokens of definitions.
 type cost struct{ full, brief int }
@@ -45,20 +77,18 @@ type Bill struct {
 
 // NewBill estimates the cost of all tools of a configuration, and of the instructions and tools that a
 // client sees at the start.
-func NewBill(known []app.KnownServer, cfg *config.Config, shown app.Shown) *Bill {
-	b := &Bill{brief: cfg.Discovery.OpenBrief, instructions: Estimate(shown.Instructions)}
-	for _, tool := range shown.MetaTools {
-		b.ours = append(b.ours, Estimate(string(tool)))
-	}
+func NewBill(servers []Server, cfg *config.Config, shown Shown) *Bill {
+	b := &Bill{brief: cfg.Discovery.OpenBrief}
+	b.instructions, b.ours = shown.Tokens()
 	for _, box := range cfg.Toolboxes {
-		var servers []app.KnownServer
-		for _, server := range known {
+		var inside []Server
+		for _, server := range servers {
 			if server.Toolbox == box.Name {
-				servers = append(servers, server)
+				inside = append(inside, server)
 			}
 		}
-		if len(servers) > 0 {
-			b.addToolbox(box, servers, cfg.Discovery.Pinned, shown)
+		if len(inside) > 0 {
+			b.addToolbox(box, inside, cfg.Discovery.Pinned, shown)
 		}
 	}
 	return b
@@ -66,7 +96,7 @@ func NewBill(known []app.KnownServer, cfg *config.Config, shown app.Shown) *Bill
 
 // addToolbox adds the lines of a toolbox. Opening it costs more than the sum of its tools: the result also contains the
 // instructions of the servers and its own structure.
-func (b *Bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned []toolbox.Ref, shown app.Shown) {
+func (b *Bill) addToolbox(box config.Toolbox, servers []Server, pinned []toolbox.Ref, shown Shown) {
 	total := &line{name: box.Name}
 	b.lines = append(b.lines, total)
 	var offers []metatool.Offer
@@ -93,12 +123,7 @@ func (b *Bill) addToolbox(box config.Toolbox, servers []app.KnownServer, pinned 
 			server.add(c)
 		}
 	}
-	if len(offers) > 0 {
-		total.cost = cost{
-			full:  Estimate(shown.OpenAnswer(box.Name, box.Description, offers, false)),
-			brief: Estimate(shown.OpenAnswer(box.Name, box.Description, offers, true)),
-		}
-	}
+	total.full, total.brief = shown.Opened(box.Name, box.Description, offers)
 	b.opened.add(total.cost)
 	b.boxes++
 	b.tools += total.tools
