@@ -140,6 +140,7 @@ var hostileRuns = map[string][]hostileRun{
 	"metrics":      {{args: nil, shows: true}, {args: []string{"--openmetrics"}, shows: true}},
 	"ps":           {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 	"top":          {{args: nil}},
+	"ui":           {{args: []string{"--no-open", "--assets", hostile}, shows: true}, {args: []string{hostile}, shows: true}},
 	"approve":      {{args: []string{"--json"}}, {args: []string{hostile, hostile}}},
 	"history":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{"--errors", "--pid", hostile}}},
 	"logs":         {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$GOOD", "--json"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},

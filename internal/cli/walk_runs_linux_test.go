@@ -128,6 +128,7 @@ var walkRuns = map[string][]walkRun{
 	"tokens": {{}, {args: []string{"dev"}}, {args: []string{"dve"}, fails: true, says: "Did you mean 'dev'"}},
 
 	"ps":      {{fails: true, noJSON: "is an empty list"}, {where: running}},
+	"ui":      {{args: []string{"--port", "70000"}, fails: true}, {args: []string{"--pid", "1"}, fails: true}, {args: []string{"--assets", "no/such/folder"}, fails: true}},
 	"top":     {{where: running, keys: "q", fails: true, noJSON: "none"}},
 	"approve": {{where: running, keys: "\x04", fails: true, noJSON: "asks"}, {where: running, args: []string{"nosuch", "no"}, keys: "\x04", fails: true, noJSON: "answers"}},
 	"logs": {

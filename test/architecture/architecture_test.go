@@ -36,6 +36,7 @@ var folders = []struct {
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{"", "loader", "service"}},
 	{"internal/terminal", []string{"browser", "login", "arguments", "recording", "console", "policycheck", "completion", "lockdiff", "overview", "approve", "pastcalls", "uninstall", "doctor"}},
+	{"internal/web", []string{"page"}},
 	{"internal/cli", []string{""}},
 	{"cmd/mcp-workbench", []string{""}},
 }

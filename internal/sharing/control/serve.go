@@ -30,15 +30,18 @@ func Serve(ctx context.Context, dir runtimedir.Dir, subject Subject) error {
 	for _, path := range sockets(dir) {
 		removeStaleSocket(path)
 	}
+	return serveUntil(ctx, &ownListener{Listener: listener, places: make(chan struct{}, maxClients)}, subject)
+}
+
+// serveUntil answers on a listener until ctx ends.
+func serveUntil(ctx context.Context, listener net.Listener, subject Subject) (err error) {
 	server := &http.Server{
 		Handler: handler(subject), ReadHeaderTimeout: headerTime, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	server.SetKeepAlivesEnabled(false)
 	served := make(chan error, 1)
-	go func() {
-		served <- server.Serve(&ownListener{Listener: listener, places: make(chan struct{}, maxClients)})
-	}()
+	go func() { served <- server.Serve(listener) }()
 	select {
 	case err = <-served:
 		return err

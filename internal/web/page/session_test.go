@@ -1,0 +1,133 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
+)
+
+func noWorkbenches(context.Context) ([]*control.Client, error) { return nil, nil }
+
+func codeOf(t *testing.T, link string) string {
+	t.Helper()
+	_, code, ok := strings.Cut(link, "#once=")
+	if !ok || !strings.HasPrefix(link, "http://127.0.0.1:1/ui/#") {
+		t.Fatalf("the link is %s", link)
+	}
+	return code
+}
+
+// openWith returns the token for a code, or "".
+func openWith(t *testing.T, p *Page, code string) string {
+	t.Helper()
+	w := request(p, http.MethodPost, "/ui/api/session", "", `{"code": "`+code+`"}`)
+	var got struct{ Token, Error string }
+	if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if (w.Code == http.StatusOK) != (got.Token != "") || (w.Code == http.StatusForbidden) != (got.Error != "") {
+		t.Fatalf("%d: %s", w.Code, w.Body)
+	}
+	return got.Token
+}
+
+func isOpen(p *Page, token string) bool {
+	return request(p, http.MethodGet, "/ui/api/hello", token, "").Code == http.StatusOK
+}
+
+// A link opens the page once: whoever finds it later, in a history or a list of processes, has nothing.
+func TestLinkWorksOnce(t *testing.T) {
+	p := newTestPage(t, Options{Sessions: true, Version: "1.2.3", Mode: ModeUI})
+	code := codeOf(t, p.Link("http://127.0.0.1:1"))
+	for _, wrong := range []string{"", code[1:], code + "x", strings.ToUpper(code)} {
+		if openWith(t, p, wrong) != "" {
+			t.Errorf("%q opens the page", wrong)
+		}
+	}
+	token := openWith(t, p, code)
+	if token == "" || !isOpen(p, token) {
+		t.Fatal("the link does not open the page")
+	}
+	if openWith(t, p, code) != "" {
+		t.Error("the link opens the page a second time")
+	}
+	for _, wrong := range []string{"", code, token[1:], token + "x"} {
+		if isOpen(p, wrong) {
+			t.Errorf("%q is a session", wrong)
+		}
+	}
+	if got := request(p, http.MethodGet, "/ui/api/hello", token, "").Body.String(); !strings.Contains(got, `"version":"1.2.3","mode":"ui"`) {
+		t.Error(got)
+	}
+}
+
+func TestLinkEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, Options{Sessions: true})
+		code, later := codeOf(t, p.Link("http://127.0.0.1:1")), codeOf(t, p.Link("http://127.0.0.1:1"))
+		time.Sleep(codeTime - time.Second)
+		if openWith(t, p, later) == "" {
+			t.Error("it ends too soon")
+		}
+		time.Sleep(time.Second)
+		if openWith(t, p, code) != "" {
+			t.Error("it does not end")
+		}
+	})
+}
+
+func TestSessionEndsUnused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, Options{Sessions: true})
+		token := openWith(t, p, codeOf(t, p.Link("http://127.0.0.1:1")))
+		for range 3 {
+			time.Sleep(sessionIdle - time.Second)
+			if !isOpen(p, token) {
+				t.Fatal("a session that is used ends")
+			}
+		}
+		time.Sleep(sessionIdle)
+		if isOpen(p, token) {
+			t.Error("a session that nobody uses does not end")
+		}
+	})
+}
+
+// Links and sessions are bounded. The oldest end, so that a new link always works.
+func TestSessionsAreBounded(t *testing.T) {
+	p := newTestPage(t, Options{Sessions: true})
+	first := codeOf(t, p.Link("http://127.0.0.1:1"))
+	var tokens []string
+	for range 100 {
+		tokens = append(tokens, openWith(t, p, codeOf(t, p.Link("http://127.0.0.1:1"))))
+	}
+	for range 100 {
+		p.Link("http://127.0.0.1:1")
+	}
+	if openWith(t, p, first) != "" || len(p.sessions.codes) > maxCodes || len(p.sessions.open) > maxSessions {
+		t.Errorf("%d links and %d sessions are kept", len(p.sessions.codes), len(p.sessions.open))
+	}
+	if isOpen(p, tokens[0]) || !isOpen(p, tokens[99]) {
+		t.Error("it is not the oldest session that ends")
+	}
+}
+
+// A page of another site can send neither JSON nor a header with a token without asking first.
+func TestSessionNeedsJSON(t *testing.T) {
+	p := newTestPage(t, Options{Sessions: true})
+	code := codeOf(t, p.Link("http://127.0.0.1:1"))
+	for _, body := range []string{"", "{", `{"code": "` + strings.Repeat("x", 2*maxSmallBody) + `"}`} {
+		if w := request(p, http.MethodPost, "/ui/api/session", "", body); w.Code != http.StatusBadRequest {
+			t.Errorf("%.20s: %d", body, w.Code)
+		}
+	}
+	if openWith(t, p, code) == "" {
+		t.Error("the link does not open the page")
+	}
+}
