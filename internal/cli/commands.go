@@ -55,7 +55,7 @@ func addCommands(root *cobra.Command, g *globals) {
 			singleHelp(newCall(g)), singleHelp(newTokens(g)),
 		}},
 		{"Operate", []helpLine{
-			groupedHelp("Show what runs, or on a page; answer calls that wait", newPS(), newTop(), newUI(), newApprove()),
+			groupedHelp("Show what runs, also as a page; answer what waits", newPS(), newTop(), newUI(), newApprove()),
 			groupedHelp("Show a server's stderr; restart it; stop a workbench", newLogs(g), newRestart(g), newStop()),
 			groupedHelp("Show the last calls; print metrics; use the audit log", newHistory(), newMetrics(), newAudit(g)),
 		}},
