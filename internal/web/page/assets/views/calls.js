@@ -1,0 +1,4 @@
+// @ts-check
+import { Empty, html } from '../ui.js';
+
+export default () => html`<div class="view"><${Empty} title="Not here yet" /></div>`;
