@@ -11,6 +11,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
 // AuditOptions returns where and how a configuration has events recorded.
@@ -60,6 +61,11 @@ func (a *App) ReloadFailed(err error) {
 
 // FilesApplied records that the files are as the configuration in use, whatever was wrong with them before.
 func (a *App) FilesApplied() { a.files.Store(&fileState{loaded: a.files.Load().loaded}) }
+
+// PageActed implements control.Subject.
+func (i Inspector) PageActed(did control.PageAction) {
+	i.App.audit.Add(audit.PageAction(did.Caller, did.Action, did.About, did.Failed))
+}
 
 // loginEnded returns who is told of the end of logins; nil if nobody is.
 func (a *App) loginEnded() func(oauth.Server, error) {

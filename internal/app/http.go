@@ -13,9 +13,24 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
-// ServeHTTP serves the clients of a listener until ctx ends, and closes the listener. Without a
-// token store, clients need no token.
-func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *httpauth.Store) error {
+// HTTPOptions are the options of serving over HTTP.
+type HTTPOptions struct {
+	Tokens *httpauth.Store // nil: clients need none
+	Page   *Page           // nil: there is none
+}
+
+// Page is what a browser gets below front.PagePath.
+type Page struct {
+	http.Handler
+	// IsPublic reports whether a path, as sent, needs no token.
+	IsPublic func(path string) bool
+	// Guard wraps the gate.
+	Guard func(http.Handler) http.Handler
+}
+
+// ServeHTTP serves the clients of a listener until ctx ends, and closes the listener.
+func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTPOptions) error {
+	tokens := options.Tokens
 	a.Prefetch()
 	a.tokens.Store(tokens)
 	a.warnOfTokens(tokens)
@@ -33,12 +48,17 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *http
 		Gate: func(next http.Handler) http.Handler {
 			gate := httpauth.NewGate(next, httpauth.GateOptions{
 				Store: tokens, Rules: rules(settings), Log: a.log,
-				Refused:      a.tokenRefused(),
-				NeedsNoToken: func(path string) bool { return path == front.HealthPath || path == front.ReadyPath },
-				Needs:        rightFor,
+				Refused: a.tokenRefused(),
+				NeedsNoToken: func(path string) bool {
+					return path == front.HealthPath || path == front.ReadyPath || options.Page != nil && options.Page.IsPublic(path)
+				},
+				Needs: rightFor,
 			})
 			a.gate.Store(gate)
 			watcher.Go(func() { gate.Watch(watching) })
+			if options.Page != nil {
+				return options.Page.Guard(gate)
+			}
 			return gate
 		},
 		Identify: func(r *http.Request) front.Identity {
@@ -46,11 +66,25 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, tokens *http
 			return front.Identity{ID: who.ID, Name: who.Name, Toolboxes: who.Toolboxes}
 		},
 		Metrics: a.metricsHandler(visibleTo),
+		Page:    options.Page.until(ctx),
 		Exists: func(audience front.Audience) bool {
 			_, ok := a.view(audience).Toolbox(audience.Only)
 			return ok
 		},
 		SessionIdle: settings.SessionIdle, ClientIdle: settings.ClientIdle,
+	})
+}
+
+// until returns a handler whose requests end with ctx: a browser that watches would keep the workbench from ending.
+func (p *Page) until(ctx context.Context) http.Handler {
+	if p == nil {
+		return nil
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		serving, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(ctx, cancel)()
+		p.Handler.ServeHTTP(w, r.WithContext(serving))
 	})
 }
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -17,8 +18,11 @@ func (a *App) Metrics() meter.Snapshot { return a.meter.Snapshot() }
 
 // rightFor returns the right that a token needs for a path.
 func rightFor(path string) httpauth.Right {
-	if path == front.MetricsPath {
+	switch {
+	case path == front.MetricsPath:
 		return httpauth.Metrics
+	case strings.HasPrefix(path, front.PagePath):
+		return httpauth.Page
 	}
 	return httpauth.Calls
 }

@@ -23,6 +23,7 @@ import (
 type serveOptions struct {
 	listen string // "" leaves it to the configuration
 	noAuth bool
+	ui     bool
 }
 
 func newServe(g *globals) *cobra.Command {
@@ -34,10 +35,14 @@ func newServe(g *globals) *cobra.Command {
 under their own names, at /mcp/TOOLBOX. All clients share the servers.
 
 Clients need a bearer token. The first start in a terminal creates one and prints it once;
-elsewhere, create it with 'mcp-workbench token add NAME', which works while it serves.`,
+elsewhere, create it with 'mcp-workbench token add NAME', which works while it serves.
+
+With --ui there is a page at /ui/ that shows this workbench in a browser. It needs a token
+that was made with --for page, or with --no-auth a link that is printed.`,
 		Example: `  mcp-workbench serve                           on 127.0.0.1:7420
   mcp-workbench serve --listen 127.0.0.1:8080   on another port
-  mcp-workbench serve --no-auth                 without tokens, on this machine only`,
+  mcp-workbench serve --no-auth                 without tokens, on this machine only
+  mcp-workbench serve --ui                      with the page`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runServe(cmd.Context(), *g, options, os.Stderr)
@@ -47,6 +52,7 @@ elsewhere, create it with 'mcp-workbench token add NAME', which works while it s
 	cmd.Flags().StringVar(&g.toolbox, "toolbox", "", "serve this toolbox only (default: all)")
 	completion.Register(cmd, "toolbox", completion.Toolboxes(&g.Loader))
 	cmd.Flags().BoolVar(&options.noAuth, "no-auth", false, "require no token; on a loopback address only")
+	cmd.Flags().BoolVar(&options.ui, "ui", false, "serve the page at /ui/, for tokens that are for it")
 	return cmd
 }
 
@@ -85,7 +91,15 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 	}
 	return s.Run(ctx, "http", func(ctx context.Context, workbench *app.App) error {
 		fmt.Fprintf(stderr, "mcp-workbench: listening on %s\n", url)
-		return workbench.ServeHTTP(ctx, listener, store)
+		http := app.HTTPOptions{Tokens: store}
+		if !options.ui {
+			return workbench.ServeHTTP(ctx, listener, http)
+		}
+		shown := servedPage{subject: s.Subject(), log: s.Log(), base: scheme + "://" + listener.Addr().String(), needsToken: store != nil, stderr: stderr}
+		return shown.with(ctx, func(ctx context.Context, page *app.Page) error {
+			http.Page = page
+			return workbench.ServeHTTP(ctx, listener, http)
+		})
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -82,8 +83,13 @@ func runUI(cmd *cobra.Command, flags *uiFlags) error {
 	var offering sync.WaitGroup
 	defer offering.Wait()
 	defer stop()
-	link := func() string { return shown.Link("http://" + listener.Addr().String()) }
-	offering.Go(func() { offerLinks(ctx, &offering, cmd, flags, link) })
+	offering.Go(func() {
+		links{
+			screen: tty.New(cmd.ErrOrStderr(), cmd.InOrStdin(), os.Getenv), input: cmd.InOrStdin(), opens: !flags.noOpen,
+			next:  func() string { return shown.Link("http://" + listener.Addr().String()) },
+			print: func(link string) error { return flags.print(cmd, link) },
+		}.offer(ctx, &offering)
+	})
 	return shown.Serve(ctx, listener)
 }
 
@@ -133,35 +139,38 @@ func listenForPage(port int) (net.Listener, error) {
 	}
 }
 
-// offerLinks prints a link now and for each line that a person enters, and opens the first one.
-func offerLinks(ctx context.Context, aside *sync.WaitGroup, cmd *cobra.Command, flags *uiFlags, link func() string) {
-	stderr := tty.New(cmd.ErrOrStderr(), cmd.InOrStdin(), os.Getenv)
-	input := inputOf(stderr, cmd.InOrStdin())
-	first := link()
-	if !flags.print(cmd, first) {
+// links are those of a page, which a person opens.
+type links struct {
+	screen *tty.Screen // of the person
+	input  io.Reader   // where they ask for another one
+	opens  bool        // the first one in a browser
+	next   func() string
+	print  func(link string) error
+}
+
+// offer prints a link now and for each line that the person enters. What goes on aside is added to a group.
+func (l links) offer(ctx context.Context, aside *sync.WaitGroup) {
+	input, first := inputOf(l.screen, l.input), l.next()
+	if l.print(first) != nil {
 		return
 	}
-	stderr.Instruct("The link opens the page once, within a minute. Press Enter for another one, and Ctrl-C to end.\n")
-	if !flags.noOpen {
-		aside.Go(func() { openPage(ctx, stderr, first) }) // some browsers run until they are closed
+	l.screen.Instruct("The link opens the page once, within a minute. Press Enter for another one, and Ctrl-C to end.\n")
+	if l.opens {
+		aside.Go(func() { openPage(ctx, l.screen, first) }) // some browsers run until they are closed
 	}
 	for {
-		if _, err := input.Read(ctx); err != nil {
-			return // nobody asks for another link
-		}
-		if !flags.print(cmd, link()) {
-			return
+		if _, err := input.Read(ctx); err != nil || l.print(l.next()) != nil {
+			return // nobody asks for another link, or sees it
 		}
 	}
 }
 
-// print reports whether the link could be written.
-func (f *uiFlags) print(cmd *cobra.Command, link string) bool {
+func (f *uiFlags) print(cmd *cobra.Command, link string) error {
 	if f.json {
-		return writeJSONLine(cmd.OutOrStdout(), offeredLink{link}) == nil
+		return writeJSONLine(cmd.OutOrStdout(), offeredLink{link})
 	}
 	_, err := fmt.Fprintln(cmd.OutOrStdout(), link)
-	return err == nil
+	return err
 }
 
 // offeredLink is the JSON of 'ui'.

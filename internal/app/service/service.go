@@ -46,6 +46,7 @@ type Service struct {
 	mended         func(*config.Config) bool // see reloader; may be nil
 	checks         chan chan<- struct{}      // see reloader
 	stopSignals    func()
+	subject        control.Subject // what Run serves with
 }
 
 // New loads the configuration. Close must be called.
@@ -94,9 +95,8 @@ func (s *Service) Run(ctx context.Context, kind string, serve func(context.Conte
 	}
 	serving, done := context.WithCancel(ctx)
 	var aside sync.WaitGroup
-	aside.Go(func() {
-		s.answerCommands(serving, app.Inspector{App: workbench, Serving: kind, Stop: done, Log: s.journal})
-	})
+	s.subject = app.Inspector{App: workbench, Serving: kind, Stop: done, Log: s.journal}
+	aside.Go(func() { s.answerCommands(serving, s.subject) })
 	aside.Go(func() {
 		r := reloader{
 			loader: s.options.Loader, workbench: workbench, current: s.Loaded, used: s.used,
@@ -113,6 +113,9 @@ func (s *Service) Run(ctx context.Context, kind string, serve func(context.Conte
 	}
 	return err
 }
+
+// Subject returns the workbench that Run serves with, for what shows it. Only what Run calls may use it.
+func (s *Service) Subject() control.Subject { return s.subject }
 
 // answerCommands lets commands such as ps inspect this workbench. Clients are served even if that fails.
 func (s *Service) answerCommands(ctx context.Context, subject control.Subject) {

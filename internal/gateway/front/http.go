@@ -31,6 +31,8 @@ type HTTPOptions struct {
 	ValidIDs func() map[string]bool
 	// Metrics answers requests for metrics that passed the gate. Default: there are none.
 	Metrics http.Handler
+	// Page answers requests below PagePath that passed the gate. Default: there is no page.
+	Page http.Handler
 	// Exists reports whether the toolbox of an audience of one toolbox exists. Default: it does not.
 	Exists func(Audience) bool
 
@@ -54,11 +56,12 @@ func (i Identity) caller() string {
 	return config.CallerToken + i.Name
 }
 
-// Paths of the health checks, and of the metrics.
+// Paths of the health checks, of the metrics, and of the page.
 const (
 	HealthPath  = "/healthz"
 	ReadyPath   = "/readyz"
 	MetricsPath = "/metrics"
+	PagePath    = "/ui/"
 )
 
 // Limits of one connection.
@@ -252,6 +255,8 @@ func (h *httpServer) route(w http.ResponseWriter, r *http.Request) {
 		h.health(w, r, !h.draining.Load())
 	case path == MetricsPath && h.options.Metrics != nil:
 		h.options.Metrics.ServeHTTP(boundedWriter{w, newOutput(w)}, r)
+	case h.options.Page != nil && (path+"/" == PagePath || strings.HasPrefix(path, PagePath)):
+		h.options.Page.ServeHTTP(w, r)
 	case path == "/mcp":
 		h.serve(w, r, "")
 	case isOne && segment != "" && !strings.Contains(segment, "/"):

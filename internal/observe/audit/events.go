@@ -65,6 +65,15 @@ func Logout(box, server string) Entry {
 	return Entry{event: eventLogin, outcome: "removed", ref: toolbox.Ref{Toolbox: box, Server: server}}
 }
 
+// PageAction is for what a person did on the page, who is named as in rules of the policy. A refused one has not been done.
+func PageAction(caller, action string, about toolbox.Ref, refused bool) Entry {
+	outcome := "ok"
+	if refused {
+		outcome = "failed"
+	}
+	return Entry{event: eventUI, outcome: outcome, ref: about}.with("caller", caller).with("action", action)
+}
+
 // Reload is for a configuration that was reloaded; file is the one that has the keys at the top.
 func Reload(file string, err error) Entry {
 	return Entry{event: eventReload, outcome: outcomeOf(err)}.with("file", file)

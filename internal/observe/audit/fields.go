@@ -23,6 +23,7 @@ const (
 	eventReload     = "reload"
 	eventToken      = "token"
 	eventLogin      = "login"
+	eventUI         = "ui" // what a person did on the page
 )
 
 const maxText = 256 // bytes of a text from a client, a server or a configuration; the rest is cut off

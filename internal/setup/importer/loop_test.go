@@ -47,7 +47,7 @@ func serveFile(t *testing.T, listener net.Listener, tokens *httpauth.Store, serv
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- workbench.ServeHTTP(ctx, listener, tokens) }()
+	go func() { ended <- workbench.ServeHTTP(ctx, listener, app.HTTPOptions{Tokens: tokens}) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {

@@ -117,6 +117,8 @@ type Subject interface {
 	// History returns the calls after a number, the oldest first, and the number of the last of them. Without any, more is
 	// closed with the next call. The first call says how many were forgotten before it.
 	History(after uint64) (calls []history.Record, next uint64, more <-chan struct{})
+	// PageActed records what a person did on the page.
+	PageActed(PageAction)
 	// End starts to end the program.
 	End()
 }

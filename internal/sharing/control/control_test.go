@@ -35,6 +35,7 @@ type subject struct {
 	more      chan struct{}
 	restarted []string
 	reviews   int
+	acted     []PageAction
 	end       context.CancelFunc
 
 	questions []Question
@@ -79,6 +80,8 @@ func (s *subject) Restart(_ context.Context, box, server string) error {
 	}
 	return nil
 }
+
+func (s *subject) PageActed(did PageAction) { s.acted = append(s.acted, did) }
 
 func (s *subject) Questions() []Question {
 	s.mu.Lock()

@@ -6,6 +6,10 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
 // pageHeader says that a request comes from the page, and from whom.
@@ -22,20 +26,63 @@ func (c *Client) Forward(ctx context.Context, method, name string, query url.Val
 	return c.http.Do(request)
 }
 
+// PageAction is what a person did on the page.
+type PageAction struct {
+	Caller string // who, as a rule of the policy names it
+	Action string // the name of the request, such as "restart"
+	About  toolbox.Ref
+	Failed bool // it was refused, or failed
+}
+
+// noteActions has a workbench record the requests of the page that do something.
+func noteActions(next http.Handler, subject Subject) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from := r.Header.Get(pageHeader)
+		if from == "" || r.Method != http.MethodPost {
+			next.ServeHTTP(w, r)
+			return
+		}
+		noted := &notedResponse{ResponseWriter: w}
+		defer func() {
+			query := r.URL.Query()
+			subject.PageActed(PageAction{
+				Caller: from, Action: strings.TrimPrefix(r.URL.Path, "/v1/"), Failed: noted.status >= http.StatusBadRequest,
+				About: toolbox.Ref{Toolbox: query.Get(toolboxParameter), Server: query.Get(serverParameter), Name: query.Get("tool")},
+			})
+		}()
+		next.ServeHTTP(noted, r)
+	})
+}
+
+// notedResponse keeps the status of a response.
+type notedResponse struct {
+	http.ResponseWriter
+	status int // 0 until it is known; then 200, if nothing else was set
+}
+
+func (n *notedResponse) WriteHeader(status int) {
+	n.status = status
+	n.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (n *notedResponse) Unwrap() http.ResponseWriter { return n.ResponseWriter }
+
 // NewLocal returns a client of the workbench in this program, and needs no socket. It serves until ctx ends, and wait
 // waits for its requests.
 func NewLocal(ctx context.Context, subject Subject) (client *Client, wait func() error) {
-	listener := &pipes{conns: make(chan net.Conn), done: ctx.Done()}
+	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	ended := make(chan error, 1)
 	go func() { ended <- serveUntil(ctx, listener, subject) }()
-	client = &Client{http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: listener.dial}}}
+	client = &Client{Status: subject.Inspect(), http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: listener.dial}}}
 	return client, func() error { return <-ended }
 }
 
 // pipes is a listener for connections within the program.
 type pipes struct {
-	conns chan net.Conn
-	done  <-chan struct{}
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
 }
 
 func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -44,7 +91,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	select {
 	case p.conns <- other:
 		return own, nil
-	case <-p.done:
+	case <-p.closed:
 		err = net.ErrClosed
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -57,12 +104,16 @@ func (p *pipes) Accept() (net.Conn, error) {
 	select {
 	case conn := <-p.conns:
 		return conn, nil
-	case <-p.done:
+	case <-p.closed:
 		return nil, net.ErrClosed
 	}
 }
 
-func (*pipes) Close() error   { return nil }
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
 func (*pipes) Addr() net.Addr { return pipeAddr{} }
 
 type pipeAddr struct{}

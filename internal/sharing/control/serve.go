@@ -36,7 +36,7 @@ func Serve(ctx context.Context, dir runtimedir.Dir, subject Subject) error {
 // serveUntil answers on a listener until ctx ends.
 func serveUntil(ctx context.Context, listener net.Listener, subject Subject) (err error) {
 	server := &http.Server{
-		Handler: handler(subject), ReadHeaderTimeout: headerTime, MaxHeaderBytes: 16 << 10,
+		Handler: noteActions(handler(subject), subject), ReadHeaderTimeout: headerTime, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	server.SetKeepAlivesEnabled(false)

@@ -39,6 +39,8 @@ func (w *workbench) Inspect() control.Workbench {
 	return control.Workbench{PID: os.Getpid(), Serving: "stdio", Config: "/c.json", Waiting: len(w.Questions())}
 }
 
+func (w *workbench) PageActed(control.PageAction) {}
+
 func (w *workbench) Questions() []control.Question {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -66,6 +66,7 @@ func (w *workbench) Journal(string, string, uint64) ([]control.Line, uint64, <-c
 	return nil, 0, nil, errors.New("there are no servers")
 }
 func (w *workbench) Restart(context.Context, string, string) error { return nil }
+func (w *workbench) PageActed(control.PageAction)                  {}
 func (w *workbench) Questions() []control.Question                 { return nil }
 func (w *workbench) WatchQuestions() (<-chan struct{}, func())     { return nil, func() {} }
 func (w *workbench) Answer(string, approval.Answer) error          { return nil }

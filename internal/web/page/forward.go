@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // route is a request that the page may send to a workbench.
@@ -84,7 +86,7 @@ func (p *Page) forward(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusGone, "This workbench does not run any more", "")
 		return
 	}
-	response, err := client.Forward(r.Context(), r.Method, name, query, body, "page:"+callerOf(who))
+	response, err := client.Forward(r.Context(), r.Method, name, query, body, callerOf(who))
 	if err != nil {
 		refuse(w, http.StatusBadGateway, "The workbench does not answer: "+err.Error(), "")
 		return
@@ -93,12 +95,13 @@ func (p *Page) forward(w http.ResponseWriter, r *http.Request) {
 	passOn(w, response, allowed.attachment)
 }
 
-// callerOf returns who calls, as a rule of the policy names it; "" for the user of this machine.
+// callerOf returns who a person is to the rules of the policy: whoever has the link is the user of this machine, as at a
+// terminal.
 func callerOf(who person) string {
 	if who.name == "" {
-		return ""
+		return config.CallerTerminal
 	}
-	return "token:" + who.name
+	return config.CallerToken + who.name
 }
 
 // readBody reads a body as a whole: only then net/http notices that the browser is gone, which cancels a call.

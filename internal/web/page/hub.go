@@ -202,7 +202,7 @@ func (w *watch) refresh(client *control.Client) error {
 		return err
 	}
 	servers, clients := status.Servers, status.Clients
-	status.Servers, status.Clients = nil, nil
+	status.Servers, status.Clients = []control.Server{}, []control.ConnectedClient{}
 	w.publish(status.PID, &control.Event{State: &status, Servers: servers, Clients: &clients})
 	next := time.NewTimer(lookInterval)
 	defer next.Stop()

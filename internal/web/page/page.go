@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
@@ -155,7 +156,7 @@ func (p *Page) signedIn(next http.HandlerFunc) http.HandlerFunc {
 			who.ends = func() bool { return !p.sessions.use(token) }
 		} else {
 			identity, ok := httpauth.IdentityFrom(r.Context())
-			if !ok || identity.ID == "" {
+			if !ok || identity.ID == "" || !slices.Contains(identity.Rights, httpauth.Page) {
 				answer(w, http.StatusUnauthorized, problem{Error: "The page needs a token", Needs: "token", Hint: "To make one: mcp-workbench token add NAME --for page"})
 				return
 			}
