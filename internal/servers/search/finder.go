@@ -14,12 +14,13 @@ const againWeight = 0.3
 // finder looks up the words of one query.
 type finder struct {
 	*Index
-	room   int           // entries of the index that may still be looked at
-	typos  int           // words that were taken for misspelt
-	words  [][]candidate // the terms that stand for each different word
-	found  []float64     // by document; all zero between two words
-	having []int32       // the documents that have the word at hand
-	fit    []int32       // the documents that have a word of the clause at hand
+	room   int             // entries of the index that may still be looked at
+	typos  int             // words that were taken for misspelt
+	words  [][]candidate   // the terms that stand for each different word
+	note   func(queryWord) // told of each of words; nil unless somebody asks for reasons
+	found  []float64       // by document; all zero between two words
+	having []int32         // the documents that have the word at hand
+	fit    []int32         // the documents that have a word of the clause at hand
 }
 
 // lookup is a word to look up for a clause.
@@ -47,6 +48,9 @@ func (f *finder) plan(clauses [][]queryWord) [][]lookup {
 				place = len(f.words)
 				places[w.stem] = place
 				f.words = append(f.words, f.expand(w))
+				if f.note != nil {
+					f.note(w)
+				}
 			}
 			if inClause[place] || known && f.room <= 0 {
 				continue

@@ -74,7 +74,7 @@ func (b *builder) occurrencesOf(document int) []occurrence {
 // addKind adds to the scores of documents how well their servers match the words of a kind. These words are looked up
 // apart from the clauses: a word that is repeated there counts again.
 func (f *finder) addKind(words []queryWord, scores []float64, named []float32) {
-	kind := finder{Index: f.Index, room: f.room, typos: f.typos}
+	kind := f.forKind()
 	lookups := kind.plan([][]queryWord{words})[0]
 	kind.markNamed(named)
 	kind.answerOnce()
@@ -93,6 +93,9 @@ func (f *finder) addKind(words []queryWord, scores []float64, named []float32) {
 	}
 	f.servers.share(sums, scores)
 }
+
+// forKind returns a finder for the words of a kind.
+func (f *finder) forKind() finder { return finder{Index: f.Index, room: f.room, typos: f.typos} }
 
 // unfit is the share of the best tool's score below which other tools of a server gain nothing from the kind.
 // Otherwise the right server would fill the answer with all its tools.
