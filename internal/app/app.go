@@ -88,6 +88,7 @@ type App struct {
 	ledger     *ledger.Ledger
 	desk       *approval.Desk
 	rounds     *policy.Rounds
+	trials     trials
 	audit      *audit.Log   // nil: nothing is recorded
 	auditAt    string       // folder of the audit log
 	auditStage *audit.Stage // nil without a log

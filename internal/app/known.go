@@ -140,7 +140,9 @@ func ClientCaller(cfg *config.Config) string {
 }
 
 // Shown returns what a client receives.
-func (a *App) Shown() tokencost.Shown {
-	surface := a.surface(front.Audience{Caller: ClientCaller(a.config.Load())})
+func (a *App) Shown() tokencost.Shown { return a.shownTo(ClientCaller(a.config.Load())) }
+
+func (a *App) shownTo(caller string) tokencost.Shown {
+	surface := a.front.Surface(front.Audience{Caller: caller})
 	return tokencost.Shown{Instructions: surface.Instructions(), MetaTools: surface.MetaTools(), OpenAnswer: surface.OpenAnswer}
 }

@@ -27,7 +27,7 @@ func Main(m *testing.M) {
 
 // New configures a server that does what the spec says, see mcptest.Server. The spec is
 // kept in NAME.json of the folder, and the server logs to NAME.log beside it.
-func New(t *testing.T, folder, name, spec string) config.Server {
+func New(t testing.TB, folder, name, spec string) config.Server {
 	t.Helper()
 	path := filepath.Join(folder, name+".json")
 	if err := os.WriteFile(path, []byte(spec), 0o600); err != nil {

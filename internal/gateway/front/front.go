@@ -150,6 +150,13 @@ func (s *Server) show(client *session) {
 	client.forwarder.Store(shown.forwarder)
 }
 
+// Surface returns the tools that an audience sees now.
+func (s *Server) Surface(audience Audience) *metatool.Surface {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.surfaceFor(audience).surface
+}
+
 // surfaceFor returns the surface of an audience, which is made if needed. Called with mu held.
 func (s *Server) surfaceFor(audience Audience) audienceSurface {
 	for _, known := range s.surfaces {

@@ -26,7 +26,8 @@ type finder struct {
 
 // toolIndex is a search index of a snapshot of tools.
 type toolIndex struct {
-	of    []*catalog.Snapshot // in the order of the servers; nil for one never seen
+	boxes []*fleet.Toolbox
+	of    []*catalog.Snapshot // in the order of their servers; nil for one never seen
 	tools []foundTool
 	left  int // tools that it has no room for
 	index *search.Index
@@ -99,7 +100,7 @@ func (f *finder) indexOf(boxes []*fleet.Toolbox, snapshots []*catalog.Snapshot) 
 }
 
 func newToolIndex(boxes []*fleet.Toolbox, snapshots []*catalog.Snapshot) *toolIndex {
-	x := &toolIndex{of: snapshots}
+	x := &toolIndex{boxes: boxes, of: snapshots}
 	var documents []search.Document
 	i := 0
 	for _, box := range boxes {

@@ -97,6 +97,7 @@ type Line struct {
 
 // Subject is the workbench that a socket controls.
 type Subject interface {
+	Trier
 	Inspect() Workbench
 	// Journal returns the lines of a server, or with two empty names those of the workbench itself, from a number on, the number of the next line, and a channel that is closed
 	// once that line exists.

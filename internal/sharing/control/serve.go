@@ -112,6 +112,7 @@ func handler(subject Subject) http.Handler {
 	mux.HandleFunc("GET "+historyPath, func(w http.ResponseWriter, r *http.Request) { calls(w, r, subject) })
 	mux.HandleFunc("GET "+questionsPath, func(w http.ResponseWriter, r *http.Request) { questions(w, r, subject) })
 	mux.HandleFunc("POST "+answerPath, func(w http.ResponseWriter, r *http.Request) { answerQuestion(w, r, subject) })
+	handleTrials(mux, subject)
 	metrics := subject.Metrics()
 	mux.HandleFunc("GET "+metricsPath, func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))

@@ -55,9 +55,11 @@ type CallEvent struct {
 	Progress json.RawMessage `json:"progress,omitempty"` // params of the notification
 	Log      json.RawMessage `json:"log,omitempty"`      // likewise
 	Question *CallQuestion   `json:"question,omitempty"`
-	Result   json.RawMessage `json:"result,omitempty"` // the last line has this, or Error
-	Error    *CallError      `json:"error,omitempty"`
-	Took     float64         `json:"tookSeconds,omitempty"` // of the last line
+	// Withdrawn is the id of a question that no longer waits for an answer.
+	Withdrawn string          `json:"withdrawn,omitempty"`
+	Result    json.RawMessage `json:"result,omitempty"` // the last line has this, or Error
+	Error     *CallError      `json:"error,omitempty"`
+	Took      float64         `json:"tookSeconds,omitempty"` // of the last line
 }
 
 // CallQuestion is a question of the server to the person who tries a tool.
