@@ -54,7 +54,8 @@ func seeing(t *testing.T, change func(*config.Config), specs ...string) (*App, *
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- control.Serve(ctx, dir, Inspector{App: a, Serving: "stdio", Stop: cancel, Log: new(journal.Journal)}) }()
+	inspector := Inspector{App: a, Serving: "stdio", Stop: cancel, Log: new(journal.Journal)}
+	go func() { served <- control.Serve(ctx, dir, inspector) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-served; err != nil {

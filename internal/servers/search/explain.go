@@ -11,6 +11,7 @@ const maxReasons = 12
 // How says in what way a word of a document matches a word of a query.
 type How string
 
+// The ways in which words match.
 const (
 	SameWord    How = "same word"
 	SameStem    How = "same stem"
