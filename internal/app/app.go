@@ -83,6 +83,7 @@ type App struct {
 	policy     atomic.Pointer[policy.Policy] // nil: everything is allowed
 	meter      *meter.Meter
 	history    *history.History
+	memory     memoryLooks
 	keeping    keeping
 	telemetry  *telemetry.Sender // nil: nothing is sent
 	ledger     *ledger.Ledger

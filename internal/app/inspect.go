@@ -31,33 +31,10 @@ type Inspector struct {
 
 // Inspect implements control.Subject.
 func (i Inspector) Inspect() control.Workbench {
-	folder := ""
-	if i.Serving != control.Shared {
-		folder, _ = os.Getwd() // "" if it is gone
-	}
-	cfg := i.App.config.Load()
-	seen := control.Workbench{
-		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: cfg.Path, Project: cfg.ProjectPath(),
-		Notice: i.App.withheld.Load().(string),
-		Folder: folder, Audit: i.App.auditAt, Started: i.App.started, Clients: i.clients(folder), Allocations: allocations(), Servers: []control.Server{},
-		Activity: i.App.activity(time.Now()), ActivityTime: meter.Window.Seconds(),
-		Waiting: len(i.App.desk.Waiting()),
-	}
-	if state := i.App.files.Load(); state != nil {
-		seen.Loaded, seen.Problem = state.loaded, state.problem
-	}
-	leaders, copies := []int{seen.PID}, make(map[string]int)
+	seen := i.overview()
+	leaders, copies := []int{seen.PID}, make(copyKeys)
 	for _, status := range i.App.fleet.Status() {
-		key := status.Toolbox + "/" + status.Server
-		if copies[key]++; copies[key] > 1 {
-			key += "#" + strconv.Itoa(copies[key])
-		}
-		seen.Servers = append(seen.Servers, control.Server{
-			Key: key, Toolbox: status.Toolbox, Name: status.Server, State: string(status.State), PID: status.PID,
-			Uptime: seconds(status.Uptime), Remote: status.Remote, Requests: status.Requests, Starts: status.Starts, Restarts: status.Restarts, Failures: status.Failures, Tools: status.Tools,
-			Revision: status.Revision, LastError: status.LastError, Since: status.Since, NextTry: seconds(status.NextTry),
-			Clients: status.Clients, Why: why(status.For),
-		})
+		seen.Servers = append(seen.Servers, row(copies.next(status.Toolbox, status.Server), &status))
 		if status.PID != 0 {
 			leaders = append(leaders, status.PID)
 		}
@@ -71,6 +48,52 @@ func (i Inspector) Inspect() control.Workbench {
 	}
 	seen.Memory = max(seen.Memory, 0)
 	return seen
+}
+
+// overview is what Inspect returns, without the servers.
+func (i Inspector) overview() control.Workbench {
+	folder := i.folder()
+	cfg := i.App.config.Load()
+	seen := control.Workbench{
+		PID: os.Getpid(), Version: i.App.version, Serving: i.Serving, Config: cfg.Path, Project: cfg.ProjectPath(),
+		Notice: i.App.withheld.Load().(string),
+		Folder: folder, Audit: i.App.auditAt, Started: i.App.started, Clients: i.clients(folder), Allocations: allocations(), Servers: []control.Server{},
+		Activity: i.App.activity(time.Now()), ActivityTime: meter.Window.Seconds(),
+		Waiting: len(i.App.desk.Waiting()),
+	}
+	if state := i.App.files.Load(); state != nil {
+		seen.Loaded, seen.Problem = state.loaded, state.problem
+	}
+	return seen
+}
+
+// folder is the one that the workbench works in; "" for one that is shared, and if it is gone.
+func (i Inspector) folder() (folder string) {
+	if i.Serving != control.Shared {
+		folder, _ = os.Getwd()
+	}
+	return folder
+}
+
+// copyKeys gives keys to sessions with servers, in the order of the fleet; see control.Server.
+type copyKeys map[string]int
+
+func (k copyKeys) next(box, server string) string {
+	key := box + "/" + server
+	if k[key]++; k[key] > 1 {
+		return key + "#" + strconv.Itoa(k[key])
+	}
+	return key
+}
+
+// row is the state of one session with a server, as commands get it.
+func row(key string, status *fleet.Status) control.Server {
+	return control.Server{
+		Key: key, Toolbox: status.Toolbox, Name: status.Server, State: string(status.State), PID: status.PID,
+		Uptime: seconds(status.Uptime), Remote: status.Remote, Requests: status.Requests, Starts: status.Starts, Restarts: status.Restarts, Failures: status.Failures, Tools: status.Tools,
+		Revision: status.Revision, LastError: status.LastError, Since: status.Since, NextTry: seconds(status.NextTry),
+		Clients: status.Clients, Why: why(status.For),
+	}
 }
 
 // clients returns the clients. One that started the workbench works in the same folder.

@@ -82,6 +82,7 @@ const (
 	TokenNotFound        Code = "token-not-found"
 	TokensTooMany        Code = "tokens-too-many"
 	TokensUnusable       Code = "tokens-unusable"
+	TooManyWatching      Code = "too-many-watching"
 	ToolDenied           Code = "tool-denied"
 	ToolError            Code = "tool-error"
 	ToolNotFound         Code = "tool-not-found"

@@ -193,11 +193,7 @@ func (m *Meter) Read(toolbox, server string, now time.Time) Server {
 		if ofCalls == nil {
 			continue
 		}
-		all.Calls += counts.Calls
-		all.Errors += counts.Errors
-		all.TotalCalls += counts.TotalCalls
-		all.TotalErrors += counts.TotalErrors
-		all.TotalSeconds += counts.TotalSeconds
+		all.Counts.add(counts)
 	}
 	all.P50, all.P95 = durations.quantile(0.5).Seconds(), durations.quantile(0.95).Seconds()
 	slices.SortFunc(requests, func(a, b *Requests) int {

@@ -98,19 +98,8 @@ const statusLines = 20
 // has one for each.
 func (f *Fleet) Status() []Status {
 	var all []Status
-	for _, box := range f.Toolboxes() {
-		for _, server := range box.Servers {
-			sessions := server.allVariants()
-			for i, session := range sessions {
-				status := session.Status()
-				if gone := server.variants.gone.Load(); gone != nil && len(sessions) == 1 && status.isUnused() {
-					status.LastError, status.Since, status.Failures = gone.err.Error(), gone.since, 1
-				}
-				if i > 0 || len(sessions) == 1 || !status.isUnused() {
-					all = append(all, status)
-				}
-			}
-		}
+	for _, glance := range f.Glances(nil) {
+		all = append(all, glance.Status())
 	}
 	return all
 }

@@ -120,6 +120,11 @@ type Subject interface {
 	History(after uint64) (calls []history.Record, next uint64, more <-chan struct{})
 	// PageActed records what a person did on the page.
 	PageActed(PageAction)
+	// Watch sends what changes in the workbench, everything first, until ctx ends or an event cannot be sent. It may be slow to
+	// send, and then learns of fewer changes. An event is not used after send has returned.
+	Watch(ctx context.Context, send func(*Event) error) error
+	// Running returns the requests of clients to servers that are in flight.
+	Running() RunningCalls
 	// End starts to end the program.
 	End()
 }
@@ -136,6 +141,8 @@ const (
 	historyPath   = "/v1/history"
 	questionsPath = "/v1/questions"
 	answerPath    = "/v1/answer"
+	watchPath     = "/v1/watch"
+	runningPath   = "/v1/running"
 
 	toolboxParameter = "toolbox"
 	serverParameter  = "server"

@@ -30,6 +30,8 @@ const patience = 20 * time.Second
 
 // subject is a workbench with one server that writes what it is told to.
 type subject struct {
+	Subject // what no test asks for
+
 	mu        sync.Mutex
 	lines     []Line
 	more      chan struct{}
@@ -44,6 +46,7 @@ type subject struct {
 	answered  []string
 
 	history *history.History
+	watch   func(ctx context.Context, send func(*Event) error) error
 }
 
 func (s *subject) History(after uint64) ([]history.Record, uint64, <-chan struct{}) {

@@ -113,6 +113,8 @@ func handler(subject Subject) http.Handler {
 	mux.HandleFunc("GET "+questionsPath, func(w http.ResponseWriter, r *http.Request) { questions(w, r, subject) })
 	mux.HandleFunc("POST "+answerPath, func(w http.ResponseWriter, r *http.Request) { answerQuestion(w, r, subject) })
 	handleTrials(mux, subject)
+	mux.Handle("GET "+watchPath, newWatches(subject))
+	mux.HandleFunc("GET "+runningPath, func(w http.ResponseWriter, _ *http.Request) { answer(w, subject.Running()) })
 	metrics := subject.Metrics()
 	mux.HandleFunc("GET "+metricsPath, func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))

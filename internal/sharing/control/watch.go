@@ -10,8 +10,10 @@ import (
 // Event is one line of a watch: what has changed in a workbench. Only the members are set that have changed; the first
 // event, and the first after a reload, has State.
 type Event struct {
-	State      *Workbench         `json:"state,omitempty"`      // everything, except for the lists below, which follow
-	Servers    []Server           `json:"servers,omitempty"`    // that are new or whose state changed
+	State *Workbench `json:"state,omitempty"` // everything, except for the lists below, which follow
+	// Servers are those that are new or whose state changed. Memory, uptime, requests and the time to the next try grow without
+	// that, and are as they were then.
+	Servers    []Server           `json:"servers,omitempty"`
 	Removed    []string           `json:"removed,omitempty"`    // keys of servers that are gone
 	Counters   *Counters          `json:"counters,omitempty"`   // once a second, if any changed
 	Calls      *CallBatch         `json:"calls,omitempty"`      // that ended
@@ -20,6 +22,12 @@ type Event struct {
 	Clients    *[]ConnectedClient `json:"clients,omitempty"`    // all that are connected now
 	Changes    *int               `json:"changes,omitempty"`    // how many changed definitions wait to be accepted
 	Recordings *[]RecordingInfo   `json:"recordings,omitempty"` // that run now
+}
+
+// IsEmpty reports whether nothing has changed: the event only shows that the workbench is there.
+func (e *Event) IsEmpty() bool {
+	return e.State == nil && e.Servers == nil && e.Removed == nil && e.Counters == nil && e.Calls == nil && e.Running == nil &&
+		e.Questions == nil && e.Clients == nil && e.Changes == nil && e.Recordings == nil
 }
 
 // Counters are what is counted of a workbench, and of those of its servers for which something changed.

@@ -29,6 +29,8 @@ const patience = 20 * time.Second
 
 // workbench is one in which calls wait.
 type workbench struct {
+	control.Subject // what no test asks for
+
 	mu        sync.Mutex
 	questions []control.Question
 	watchers  map[chan struct{}]bool

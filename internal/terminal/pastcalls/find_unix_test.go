@@ -33,6 +33,8 @@ var started = time.UnixMilli(1_700_000_000_123)
 
 // workbench is one with calls.
 type workbench struct {
+	control.Subject // what no test asks for
+
 	mu    sync.Mutex
 	calls []history.Record
 	more  chan struct{}
