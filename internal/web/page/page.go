@@ -87,6 +87,8 @@ func (p *Page) routes() {
 	}
 	p.mux.HandleFunc("GET "+apiPath+"hello", p.signedIn(p.hello))
 	p.mux.HandleFunc("GET "+apiPath+"watch", p.signedIn(p.serveWatch))
+	p.mux.HandleFunc("POST "+apiPath+"form", p.signedIn(p.form))
+	p.mux.HandleFunc("POST "+apiPath+"check", p.signedIn(p.check))
 	p.mux.HandleFunc(apiPath+"w/{pid}/{request...}", p.signedIn(p.forward))
 	p.mux.HandleFunc(Path, func(w http.ResponseWriter, _ *http.Request) {
 		refuse(w, http.StatusNotFound, "The page has nothing at this address", "Open "+Path)
