@@ -68,7 +68,7 @@ function TopBar() {
     <a class="brand" href=${address('servers')}>MCP Workbench</a>
     <div class="benches">${workbenches.value.map((bench) => html`<${BenchButton} key=${bench.pid} bench=${bench} />`)}</div>
     <div class="top-end">
-      ${!isNarrow.value && waiting.map((view) => html`<a key=${view.id} class="chip waits" href=${address(view.id)}><${Icon} name=${view.id} />${view.badge?.()} ${view.title.toLowerCase()}</a>`)}
+      ${!isNarrow.value && waiting.map((view) => html`<a key=${view.id} class="chip waits" href=${address(view.id)}><${Icon} name=${view.id} />${view.badge?.()} ${view.badge?.() === 1 ? view.title.toLowerCase().slice(0, -1) : view.title.toLowerCase()}</a>`)}
       <${Connection} />
       <button type="button" class="icon-button" aria-label="Go to… (Ctrl K)" title="Go to… (Ctrl K)" onClick=${() => { overlay.value = 'palette'; }}><${Icon} name="search" /></button>
       ${!isNarrow.value && html`<button type="button" class="icon-button" aria-label="Keys (?)" title="Keys (?)" onClick=${() => { overlay.value = 'help'; }}><${Icon} name="question" /></button>`}

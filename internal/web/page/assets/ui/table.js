@@ -7,6 +7,7 @@ import { isNarrow } from './parts.js';
 const overscan = 6; // rows drawn above and below those in sight
 const sortPause = 2000; // ms; rows that change all the time would jump
 const heights = { wide: 34, narrow: 58 };
+const headHeight = 32; // it stays at the top of the wide table
 
 /**
  * @typedef {object} Column
@@ -128,13 +129,24 @@ export function Table({ label, columns, rows, count, rowAt, onRange, rowKey = (r
     return Math.min(active.index, all - 1);
   };
   const at = indexOfActive();
+  const show = (/** @type {number} */ index) => {
+    const box = body.current, top = index * height, size = box.clientHeight - (narrow ? 0 : headHeight);
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top + height > box.scrollTop + size) box.scrollTop = top + height - size;
+  };
   const select = (/** @type {number} */ index) => {
     const to = Math.max(0, Math.min(index, all - 1)), row = rowOf(to);
     setActive({ key: row === undefined ? `#${to}` : rowKey(row), index: to });
-    const box = body.current, top = to * height;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
+    show(to);
   };
+  // What was opened from elsewhere is brought into sight, once.
+  const isThere = selected !== undefined && sorted !== undefined && sorted.length > 0;
+  useEffect(() => {
+    const index = isThere ? sorted.findIndex((row) => rowKey(row) === selected) : -1;
+    if (index < 0) return;
+    setActive({ key: selected, index });
+    show(index);
+  }, [selected, isThere]);
   const onKey = (/** @type {string} */ key) => {
     if (!all) return false;
     switch (key) {
@@ -171,10 +183,10 @@ export function Table({ label, columns, rows, count, rowAt, onRange, rowKey = (r
   }
   return html`<div class=${narrow ? 'table narrow' : 'table'}>
     ${narrow && html`<${SortChoice} columns=${columns} by=${order.by} down=${order.down} onSort=${onSort} />`}
-    <div role="grid" class="grid" aria-label=${label} aria-rowcount=${all + 1} aria-colcount=${shown.length} tabindex="0" aria-activedescendant=${at >= from && at < to ? `${id}-${at}` : undefined}
+    <div role="grid" class="grid" aria-label=${label} aria-rowcount=${all + 1} aria-colcount=${shown.length} tabindex="0" ref=${body} aria-activedescendant=${at >= from && at < to ? `${id}-${at}` : undefined}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => { if (!event.ctrlKey && !event.metaKey && !event.altKey && event.target === event.currentTarget && onKey(event.key)) { event.preventDefault(); event.stopPropagation(); } }}>
       ${!narrow && html`<${Head} columns=${shown} by=${order.by} down=${order.down} onSort=${onSort} tracks=${tracks} />`}
-      <div class="table-body" role="rowgroup" ref=${body}>
+      <div class="table-body" role="rowgroup">
         <div class="table-space" role="none" style=${{ height: `${all * height}px` }}>${drawn}</div>
         ${!all && empty}
       </div>

@@ -139,7 +139,7 @@ export function Json({ value }) {
 
 /** The line of a small chart, from 0 to its highest value. @param {{values: number[], label: string}} props */
 export function Sparkline({ values, label }) {
-  const top = Math.max(...values, 1), step = 60 / Math.max(values.length - 1, 1);
+  const most = Math.max(...values, 0), top = Math.max(most, 1), step = 60 / Math.max(values.length - 1, 1);
   const path = values.map((value, n) => `${n ? 'L' : 'M'}${(n * step).toFixed(1)} ${(15 - 14 * value / top).toFixed(1)}`).join('');
-  return html`<svg class="spark" viewBox="0 0 60 16" preserveAspectRatio="none" role="img" aria-label=${label}><path d=${path} /></svg>`;
+  return html`<svg class=${most ? 'spark' : 'spark flat'} viewBox="0 0 60 16" preserveAspectRatio="none" role="img" aria-label=${label}><path d=${path} /></svg>`;
 }
