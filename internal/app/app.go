@@ -95,6 +95,7 @@ type App struct {
 	auditStage *audit.Stage // nil without a log
 	withheld   atomic.Value // string: why files of the configuration are not used
 	files      atomic.Pointer[fileState]
+	changing   sync.Mutex                     // held while the configuration in use changes
 	gate       atomic.Pointer[httpauth.Gate]  // nil unless clients are served over HTTP
 	tokens     atomic.Pointer[httpauth.Store] // of these clients; nil without
 
@@ -263,6 +264,8 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if err != nil {
 		return err
 	}
+	a.changing.Lock()
+	defer a.changing.Unlock()
 	former := a.config.Load()
 	before := former.HTTP
 	a.front.Change(func() {

@@ -141,6 +141,7 @@ var hostileRuns = map[string][]hostileRun{
 	"ps":           {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 	"top":          {{args: nil}},
 	"ui":           {{args: []string{"--no-open", "--assets", hostile}, shows: true}, {args: []string{hostile}, shows: true}},
+	"changes":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{hostile}, shows: true}, {args: []string{"--accept", hostile}}},
 	"approve":      {{args: []string{"--json"}}, {args: []string{hostile, hostile}}},
 	"history":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{"--errors", "--pid", hostile}}},
 	"logs":         {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$GOOD", "--json"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},

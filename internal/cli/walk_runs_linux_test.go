@@ -130,6 +130,7 @@ var walkRuns = map[string][]walkRun{
 	"ps":      {{fails: true, noJSON: "is an empty list"}, {where: running}},
 	"ui":      {{args: []string{"--port", "70000"}, fails: true}, {args: []string{"--pid", "1"}, fails: true}, {args: []string{"--assets", "no/such/folder"}, fails: true}},
 	"top":     {{where: running, keys: "q", fails: true, noJSON: "none"}},
+	"changes": {{fails: true, noJSON: "is an empty list"}, {where: running}, {where: running, args: []string{"nosuch"}, fails: true}, {where: running, args: []string{"--accept", "nosuch"}, fails: true}},
 	"approve": {{where: running, keys: "\x04", fails: true, noJSON: "asks"}, {where: running, args: []string{"nosuch", "no"}, keys: "\x04", fails: true, noJSON: "answers"}},
 	"logs": {
 		{fails: true},

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -94,6 +95,44 @@ func Show(text string) string {
 		return true
 	})
 	return shown.String()
+}
+
+// Draw returns a text with everything drawn, as ⟨U+200B⟩, that people do not see or take for a plain space: hidden
+// characters, spaces other than the plain one, tabs and line ends. The bracket itself is drawn, too, so that no text can
+// look like a drawn character. Nothing is cut.
+func Draw(text string) string {
+	if !needsDrawing(text) {
+		return text
+	}
+	var drawn strings.Builder
+	each(text, plain[string], func(r rune, from, to int, isHidden bool) bool {
+		switch {
+		case r == utf8.RuneError && to-from == 1:
+			fmt.Fprintf(&drawn, "⟨0x%02X⟩", text[from])
+		case isHidden || isDrawn(r):
+			fmt.Fprintf(&drawn, "⟨U+%04X⟩", r)
+		default:
+			drawn.WriteString(text[from:to])
+		}
+		return true
+	})
+	return drawn.String()
+}
+
+// needsDrawing reports whether Draw changes a text.
+func needsDrawing(text string) bool {
+	return !utf8.ValidString(text) || strings.ContainsFunc(text, isDrawn) || Has(text)
+}
+
+// isDrawn reports whether Draw replaces a character although it is not hidden.
+func isDrawn(r rune) bool {
+	switch r {
+	case ' ':
+		return false
+	case '\n', '\r', '\t', '⟨', '⟩', '\u2028', '\u2029':
+		return true
+	}
+	return r > 0x7f && unicode.IsSpace(r)
 }
 
 // AppendEscaped appends a JSON text with its hidden characters escaped, so that people see them. Its meaning is

@@ -84,6 +84,10 @@ var (
 		Name: "which definition each tool had last, to notice a change", Place: State, Patterns: []string{"definitions/*.json", "definitions/*.new"},
 		Format: 2, Group: Caches, Kept: "of the last 1,000 servers, at most 256 MiB",
 	}
+	Changes = &Kind{
+		Name: "the accepted definitions of tools that changed", Place: State, Patterns: []string{"definitions/*.changes"},
+		Format: 1, Group: Records, Kept: "of the last 1,000 servers, at most 256 MiB",
+	}
 	Hints = &Kind{
 		Name: "the hints of tools, and which of them you accepted", Place: State, Patterns: []string{"definitions/*.hints"},
 		Format: 1, Group: Records, Kept: "of the last 1,000 servers",
@@ -118,7 +122,7 @@ func Kinds() []*Kind {
 			Name: "the key that logins are encrypted with, if `credentials.seal` is `keyring`", Place: Keyring, Patterns: []string{"mcp-workbench/logins"},
 			Group: Credentials, Kept: "for good",
 		},
-		Trust, Hints, Calls, History, Audit, AuditKey, Backups,
+		Trust, Hints, Changes, Calls, History, Audit, AuditKey, Backups,
 		Definitions, Tools, Lists,
 		{
 			Name: "logs of shared workbenches: what they did, without secrets", Place: State, Patterns: []string{"logs/daemon-*.log", "logs/daemon-*.log.1"},

@@ -18,6 +18,8 @@ const (
 	CasesDiffer          Code = "cases-differ"
 	CasesInvalid         Code = "cases-invalid"
 	CertificateInvalid   Code = "certificate-invalid"
+	ChangeNotFound       Code = "change-not-found"
+	ChangeOutdated       Code = "change-outdated"
 	ChecksFailed         Code = "checks-failed"
 	ClientAmbiguous      Code = "client-ambiguous"
 	ClientFileBroken     Code = "client-file-broken"

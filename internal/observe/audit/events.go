@@ -79,6 +79,12 @@ func Reload(file string, err error) Entry {
 	return Entry{event: eventReload, outcome: outcomeOf(err)}.with("file", file)
 }
 
+// DefinitionAccepted is for a changed definition of a tool, or changed instructions of a server, that a person accepted.
+// hash is that of the new one.
+func DefinitionAccepted(ref toolbox.Ref, hash string) Entry {
+	return Entry{event: eventDefinition, outcome: "accepted", ref: ref}.with("definition", hash)
+}
+
 // outcomeOf leaves out the text of an error, which may quote anything.
 func outcomeOf(err error) string {
 	if err != nil {

@@ -3,6 +3,7 @@ package catalog
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -16,12 +17,13 @@ type Hash [sha256.Size]byte
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // Baseline remembers each tool's last definition and each server's instructions, to detect changes within a run and,
-// with a folder, between runs. It compares what the server sent, before cleaning. It is safe for concurrent use, and
-// blocks on the disk.
+// with a folder, between runs. Of what changed it also remembers what was accepted.
+// It compares what the server sent, before cleaning. It is safe for concurrent use, and blocks on the disk.
 type Baseline struct {
-	store     store
-	hintStore store // of accepted hints; see knownHints
-	log       *slog.Logger
+	store       store
+	changeStore store // of what was accepted before it changed; see formerContent
+	hintStore   store // of accepted hints; see knownHints
+	log         *slog.Logger
 
 	mu      sync.Mutex // guards only the map; never held during work
 	servers map[Hash]*serverMemory
@@ -44,10 +46,13 @@ const (
 type serverMemory struct {
 	mu     sync.Mutex // held while the file is read or written; only starts and refreshes wait for it
 	loaded bool
+	unread bool // reading what was accepted failed, which is logged once
 	failed bool // writing the file failed, which is logged once
 	file   Hash // hash of the file's content when it was last read or written
 	fileContent
-	instructionsChanged bool // the instructions changed in this run
+
+	former     formerContent
+	formerFile Hash // hash of its file's content when it was last read or written; zero if there is none
 
 	hints     *knownHints // those that were accepted; nil before they are needed
 	hintsFile Hash        // hash of their file's content when it was last read or written
@@ -60,9 +65,8 @@ type fileContent struct {
 }
 
 type rememberedTool struct {
-	name    Hash
-	record  Record
-	changed bool // at any time in this run
+	name   Hash
+	record Record
 }
 
 // NewBaseline returns a baseline that stores one file per server in a folder, which is created when first needed.
@@ -72,13 +76,14 @@ func NewBaseline(folder string, log *slog.Logger) *Baseline {
 		log = slog.New(slog.DiscardHandler)
 	}
 	files := store{folder: folder, suffix: seenSuffix, kind: stored.Definitions, maxFile: maxStoredFile, maxAll: maxStoredBytes}
+	changes := store{folder: folder, suffix: changesSuffix, kind: stored.Changes, maxFile: maxStoredFile, maxAll: maxStoredBytes}
 	hints := store{folder: folder, suffix: hintsSuffix, kind: stored.Hints, maxFile: maxHintsFile, maxAll: maxStoredBytes}
-	return &Baseline{store: files, hintStore: hints, log: log, servers: make(map[Hash]*serverMemory)}
+	return &Baseline{store: files, changeStore: changes, hintStore: hints, log: log, servers: make(map[Hash]*serverMemory)}
 }
 
 // Compare compares a snapshot with what the server offered before, and remembers it. The returned snapshot warns of
-// every tool that changed in this run, and its tools are marked whose hints changed since they were first seen or
-// accepted; the changes are those since the last comparison. key identifies the configured
+// every tool that changed since it was first seen or accepted, and its tools are marked whose hints did; the changes are
+// those since the last comparison. key identifies the configured
 // server; its name is used in warnings. Every stored string passes through mask first.
 func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask func(string) string) (*Snapshot, []Change) {
 	s := b.memoryOf(key)
@@ -92,12 +97,18 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask fun
 			log.Warn("could not read the definitions seen before; a change since then goes unnoticed", "reason", err)
 		}
 	}
-	changes, marked := s.compareTools(snapshot.Tools, mask)
+	if err := b.loadFormer(key, s); err != nil && !s.unread {
+		s.unread = true
+		log.Warn("could not read which definitions were accepted", "reason", err)
+	}
+	changes := s.compareTools(snapshot.Tools, mask)
 	changes = append(s.compareInstructions(snapshot, mask), changes...)
+	s.keep(changes)
 	if len(snapshot.Tools) > maxOffered {
 		log.Warn("the server has too many tools to detect a change in each", "tools", len(snapshot.Tools), "remembered", maxOffered)
 	}
-	if err := b.store.save(key, s); err != nil && !s.failed {
+	// What was accepted is written first: without it, a change would go unnoticed.
+	if err := errors.Join(b.saveFormer(key, s), b.store.save(key, &s.fileContent, &s.file)); err != nil && !s.failed {
 		s.failed = true
 		log.Warn("could not store the definitions; a change may go unnoticed in the next run", "reason", err)
 	}
@@ -106,7 +117,7 @@ func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask fun
 		s.failed = true
 		log.Warn("could not read or store the hints of tools; a change of them may go unnoticed in the next run", "reason", err)
 	}
-	return snapshot.warnOfChanges(server, marked, s.instructionsChanged), changes
+	return s.former.mark(server, snapshot), changes
 }
 
 // compareInstructions remembers the server's instructions. If a server no longer sends any, the last ones stay remembered. The
@@ -117,7 +128,6 @@ func (s *serverMemory) compareInstructions(snapshot *Snapshot, mask func(string)
 	}
 	now := snapshot.InstructionsRecord(mask)
 	if was := s.instructions; was != nil && was.Hash != now.Hash {
-		s.instructionsChanged = true
 		changes = []Change{{Before: *was, After: *now}}
 	}
 	s.instructions = now
@@ -135,9 +145,8 @@ func (b *Baseline) memoryOf(key Hash) *serverMemory {
 	return s
 }
 
-// compareTools remembers the offered tools. It returns the changes since the last call, and the names of all tools that
-// changed in this run. The caller holds mu.
-func (s *serverMemory) compareTools(tools []Tool, mask func(string) string) (changes []Change, marked []string) {
+// compareTools remembers the offered tools, and returns the changes since the last call. The caller holds mu.
+func (s *serverMemory) compareTools(tools []Tool, mask func(string) string) (changes []Change) {
 	before := make(map[Hash]rememberedTool, len(s.tools))
 	for _, tool := range s.tools {
 		before[tool.name] = tool
@@ -152,13 +161,8 @@ func (s *serverMemory) compareTools(tools []Tool, mask func(string) string) (cha
 			continue
 		}
 		delete(before, now.name)
-		isSame := was.record.IsOf(tool)
-		if !isSame {
+		if !was.record.IsOf(tool) {
 			changes = append(changes, Change{Tool: tool.Name, Before: was.record, After: now.record})
-		}
-		now.changed = was.changed || !isSame
-		if now.changed {
-			marked = append(marked, tool.Name)
 		}
 		known = append(known, now)
 	}
@@ -173,10 +177,11 @@ func (s *serverMemory) compareTools(tools []Tool, mask func(string) string) (cha
 		}
 	}
 	s.tools = known
-	return changes, marked
+	return changes
 }
 
-// warnOfChanges returns the snapshot with these tools marked and a warning for each. These warnings come first.
+// warnOfChanges returns the snapshot, which has no such marks, with these tools marked and a warning for each. These
+// warnings come first.
 func (s *Snapshot) warnOfChanges(server string, tools []string, instructed bool) *Snapshot {
 	if len(tools) == 0 && !instructed {
 		return s
@@ -186,11 +191,29 @@ func (s *Snapshot) warnOfChanges(server string, tools []string, instructed bool)
 		first.warn("", "Instructions of server '%s' changed", server)
 	}
 	warned := *s
-	warned.Tools = slices.Clone(s.Tools)
+	warned.Tools, warned.instructed, warned.open = slices.Clone(s.Tools), instructed, len(tools)
+	if instructed {
+		warned.open++
+	}
 	for _, tool := range tools {
 		first.warn(tool, "Definition of tool '%s' in server '%s' changed", tool, server)
 		warned.Tools[s.byName[tool]].Changed = true
 	}
+	warned.changeWarnings = len(first.Warnings)
 	warned.warnFirst(&first)
 	return &warned
+}
+
+// withoutChangeMarks undoes warnOfChanges.
+func (s *Snapshot) withoutChangeMarks() *Snapshot {
+	if s.open == 0 {
+		return s
+	}
+	plain := *s
+	plain.Warnings, plain.about = s.Warnings[s.changeWarnings:], s.about[s.changeWarnings:]
+	plain.Tools, plain.instructed, plain.open, plain.changeWarnings = slices.Clone(s.Tools), false, 0, 0
+	for i := range plain.Tools {
+		plain.Tools[i].Changed = false
+	}
+	return &plain
 }

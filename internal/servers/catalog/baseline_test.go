@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
@@ -56,7 +57,7 @@ func TestBaseline(t *testing.T) {
 			{definitions: []string{one, named("b")}},
 			{newRun: true, definitions: []string{two, named("b")}, warned: []string{"a"}, changed: []string{"a"}},
 			{definitions: []string{two, named("b")}, warned: []string{"a"}},
-			{newRun: true, definitions: []string{two, named("b")}},
+			{newRun: true, definitions: []string{two, named("b")}, warned: []string{"a"}}, // until a person accepts it
 		}},
 		{"another schema", []reading{
 			{definitions: []string{`{"name":"a","inputSchema":{"type":"object"}}`}},
@@ -73,9 +74,11 @@ func TestBaseline(t *testing.T) {
 		{"there and back", []reading{
 			{definitions: []string{one}},
 			{definitions: []string{two}, warned: []string{"a"}, changed: []string{"a"}},
-			{definitions: []string{one}, warned: []string{"a"}, changed: []string{"a"}},
-			{definitions: []string{one}, warned: []string{"a"}},
+			{definitions: []string{one}, changed: []string{"a"}},
+			{definitions: []string{one}},
 			{newRun: true, definitions: []string{one}},
+			{definitions: []string{two}, warned: []string{"a"}, changed: []string{"a"}},
+			{newRun: true, definitions: []string{one}, changed: []string{"a"}},
 		}},
 		{"new tools and other order", []reading{
 			{definitions: []string{one, named("b")}},
@@ -204,7 +207,7 @@ func TestBaselineRemembersWithinBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal("the largest file cannot be read back: ", err)
 	}
-	if known, err := decode(data); err != nil || len(known.tools) != maxOffered+maxVanished {
+	if known, err := decode(data, stored.Definitions); err != nil || len(known.tools) != maxOffered+maxVanished {
 		t.Errorf("%d tools in the file, %v", len(known.tools), err)
 	}
 	if warnings, _ := compare(t, b, Hash{1}, described("old", "two")); !slices.Equal(warnings, []string{changedWarning("old")}) {
@@ -247,11 +250,11 @@ func TestBaselineConcurrently(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decode(data); err != nil {
+		if _, err := decode(data, stored.Definitions); err != nil {
 			t.Error("the file is torn: ", err)
 		}
 	}
-	if names := filesIn(t, folder); len(names) != 2 {
+	if names := filesIn(t, folder); len(names) != 4 { // with what was accepted
 		t.Errorf("files are left: %q", names)
 	}
 }
@@ -300,11 +303,11 @@ func TestChangedInstructions(t *testing.T) {
 		{false, "one", false, false},
 		{true, "two", true, true},
 		{false, "two", true, false},
-		{true, "two", false, false},
-		{false, "", false, false}, // those of before stay remembered
-		{true, "two", false, false},
+		{true, "two", true, false}, // until a person accepts them
+		{false, "", false, false},  // those of before stay remembered
+		{true, "two", true, false},
 		{false, "two\u200b", true, true},
-		{false, "two", true, true},
+		{false, "one", false, true},
 	} {
 		if step.newRun {
 			b = NewBaseline(folder, nil)

@@ -19,7 +19,7 @@ type Tool struct {
 	// Definition is the server's own object, byte for byte except for what cleaning removed. It always has an input
 	// schema.
 	Definition wire.Payload
-	// Changed means that the server offered a different definition before.
+	// Changed means that the server offered a different definition before, and that no person has accepted this one.
 	Changed bool
 	// HintsDoubted means that the annotations do not count: the configuration does not trust those of the server, or they
 	// changed and nobody accepted that.
@@ -57,6 +57,10 @@ type Snapshot struct {
 	hintsDistrusted bool              // the configuration does not trust the server's hints
 	withheld        map[string]string // by name, why the lock withholds a tool
 	unapproved      bool              // the lock withholds the instructions
+
+	instructed     bool // the instructions changed, and nobody accepted that
+	open           int  // changes that nobody accepted
+	changeWarnings int  // the first warnings, which are about them
 }
 
 // Listing is the answer of a server to tools/list.

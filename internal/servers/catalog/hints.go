@@ -122,8 +122,9 @@ const (
 	maxHintsFile = 2 << 20 // bytes of a file of hints that is read; it has room for maxHints
 )
 
-// Doubt marks the tools of a cached snapshot whose hints are not those that were accepted. It remembers nothing.
-func (b *Baseline) Doubt(key Hash, snapshot *Snapshot) *Snapshot {
+// Doubt marks the tools of a cached snapshot whose definitions or hints are not those that were accepted, and warns of
+// the definitions. It remembers nothing. The server's name is used in warnings.
+func (b *Baseline) Doubt(server string, key Hash, snapshot *Snapshot) *Snapshot {
 	if b == nil || snapshot == nil {
 		return snapshot
 	}
@@ -134,7 +135,8 @@ func (b *Baseline) Doubt(key Hash, snapshot *Snapshot) *Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, _ := b.loadHints(key, s)
-	return known.mark(snapshot)
+	_ = b.loadFormer(key, s) // what is known stays
+	return s.former.mark(server, known.mark(snapshot))
 }
 
 // Accept makes the present hints of the named tools those that count.

@@ -52,7 +52,7 @@ func TestChangedHintsAreDoubted(t *testing.T) {
 	step := func(definition string, doubted bool) {
 		t.Helper()
 		last, _ = baseline.Compare("s", key, snapshot(t, toolbox.Filter{}, definition, `{"name":"b","inputSchema":{}}`), plainly)
-		cold := NewBaseline(folder, nil).Doubt(key, snapshot(t, toolbox.Filter{}, definition))
+		cold := NewBaseline(folder, nil).Doubt("s", key, snapshot(t, toolbox.Filter{}, definition))
 		if last.Tools[0].HintsDoubted != doubted || cold.Tools[0].HintsDoubted != doubted || last.Tools[1].HintsDoubted {
 			t.Fatalf("%s is doubted: %t, in the cache %t", definition, last.Tools[0].HintsDoubted, cold.Tools[0].HintsDoubted)
 		}
@@ -80,12 +80,12 @@ func TestChangedHintsAreDoubted(t *testing.T) {
 	if err := NewBaseline(folder, nil).Accept(key, last, []string{"a", "none"}); err != nil {
 		t.Fatal(err)
 	}
-	if again := baseline.Doubt(key, last); again.Tools[0].HintsDoubted {
+	if again := baseline.Doubt("s", key, last); again.Tools[0].HintsDoubted {
 		t.Error("accepted hints are doubted")
 	}
 	step(changed, false)
 	step(reader, true)
-	if again := baseline.Doubt(key, last); again != last {
+	if again := baseline.Doubt("s", key, last); again != last {
 		t.Error("what did not change is made again")
 	}
 }
@@ -114,7 +114,7 @@ func TestHintsWithoutAFolderAndWithADamagedFile(t *testing.T) {
 		if now, _ := NewBaseline(folder, nil).Compare("s", key, snapshot(t, toolbox.Filter{}, reader), plainly); now.Tools[0].HintsDoubted {
 			t.Errorf("%s: what is seen for the first time is doubted", damage)
 		}
-		if now := NewBaseline(folder, nil).Doubt(key, snapshot(t, toolbox.Filter{}, changed)); !now.Tools[0].HintsDoubted {
+		if now := NewBaseline(folder, nil).Doubt("s", key, snapshot(t, toolbox.Filter{}, changed)); !now.Tools[0].HintsDoubted {
 			t.Errorf("%s: the file was not mended", damage)
 		}
 	}

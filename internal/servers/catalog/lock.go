@@ -246,17 +246,21 @@ func (s *Snapshot) approvedBy(lock *Lock, box, server string) *Snapshot {
 			under.Tools = append(under.Tools, tool)
 			continue
 		}
-		reason := "is not in " + toolbox.LockFile
-		if known {
-			reason = "is not as " + toolbox.LockFile + " has it"
-		}
-		// Without the tool's name: a server could choose one that a shell interprets.
-		reason += ", and is withheld" + untilAccepted
+		reason := withheldTool(known)
 		under.withheld[tool.Name] = reason
 		first.warn(tool.Name, "Tool '%s' of server '%s' %s", tool.Name, server, reason)
 	}
 	under.warnFirst(&first)
 	return &under
+}
+
+// withheldTool says why a tool is withheld: the lock has it otherwise, or not. It has no name of the tool: a server could
+// choose one that a shell interprets.
+func withheldTool(known bool) string {
+	if known {
+		return "is not as " + toolbox.LockFile + " has it, and is withheld" + untilAccepted
+	}
+	return "is not in " + toolbox.LockFile + ", and is withheld" + untilAccepted
 }
 
 const untilAccepted = " until a person accepts it; to see how, run: mcp-workbench lock"

@@ -36,7 +36,8 @@ type restricted struct {
 	restrictions *Restrictions
 	box, server  string
 	whole        *Snapshot                  // without restrictions
-	settled      *Snapshot                  // whole, with the hints that the lock accepts
+	settled      *Snapshot                  // whole, with the hints and definitions accepted that the lock accepts
+	open         int                        // changes that nobody accepted
 	others       *Snapshot                  // the view of callers that the rules do not name
 	named        []atomic.Pointer[Snapshot] // by index in Callers; made when first needed
 }
@@ -53,10 +54,11 @@ func (s *Snapshot) Under(r *Restrictions, box, server string) *Snapshot {
 	if r == nil {
 		return s
 	}
-	of := &restricted{restrictions: r, box: box, server: server, whole: s, settled: s.withHintsOf(r.Lock, box, server)}
+	of := &restricted{restrictions: r, box: box, server: server, whole: s, settled: s.settledBy(r.Lock, box, server)}
 	if r.Denies == nil && of.settled == s && !r.Lock.HoldsFor(box) {
 		return s
 	}
+	of.open = of.settled.openUnder(r.Lock, box, server)
 	if r.Denies != nil {
 		of.named = make([]atomic.Pointer[Snapshot], len(r.Callers))
 	}
@@ -141,13 +143,21 @@ func (of *restricted) denies(caller string, tool Tool) bool {
 	return of.restrictions.Deny(caller, toolbox.Ref{Toolbox: of.box, Server: of.server, Name: tool.Name}, tool)
 }
 
-// withHintsOf returns the snapshot with the hints that count because a lock approves the definition: a person has seen
-// them.
-func (s *Snapshot) withHintsOf(lock *Lock, box, server string) *Snapshot {
-	if !lock.HoldsFor(box) || !slices.ContainsFunc(s.Tools, func(tool Tool) bool { return tool.hintsChanged }) {
+// settledBy returns the snapshot with the hints that count because a lock approves the definition, and without marks of
+// changes: a person has seen what the lock approves, and clients do not get the rest.
+func (s *Snapshot) settledBy(lock *Lock, box, server string) *Snapshot {
+	if !lock.HoldsFor(box) {
 		return s
 	}
-	approved, _ := lock.Find(box, server)
+	approved, isKnown := lock.Find(box, server)
+	if s.open > 0 {
+		// A lock that was written before instructions were locked approves them all.
+		instructed := s.instructed && isKnown && approved.Instructions == nil
+		s = s.withoutChangeMarks().warnOfChanges(server, nil, instructed)
+	}
+	if !slices.ContainsFunc(s.Tools, func(tool Tool) bool { return tool.hintsChanged }) {
+		return s
+	}
 	records := approved.records()
 	settled := *s
 	settled.Tools = slices.Clone(s.Tools)
@@ -158,4 +168,22 @@ func (s *Snapshot) withHintsOf(lock *Lock, box, server string) *Snapshot {
 		}
 	}
 	return &settled
+}
+
+// openUnder returns how many changes nobody accepted; with a lock, those are what it does not approve.
+func (s *Snapshot) openUnder(lock *Lock, box, server string) int {
+	if !lock.HoldsFor(box) {
+		return s.open
+	}
+	approved, isKnown := lock.Find(box, server)
+	open, records := 0, approved.records()
+	if s.instructed || approved.withholdReason(s, isKnown) != "" {
+		open++
+	}
+	for _, tool := range s.Tools {
+		if record, known := records[tool.Name]; !known || !record.IsOf(tool) {
+			open++
+		}
+	}
+	return open
 }

@@ -66,7 +66,7 @@ func (st store) load(key Hash) (k fileContent, content Hash, err error) {
 		return k, content, err
 	}
 	content = sha256.Sum256(data) // before decoding, which changes the data to one line
-	if k, err = decode(data); err != nil {
+	if k, err = decode(data, st.kind); err != nil {
 		return fileContent{}, Hash{}, fmt.Errorf("%s is damaged: %w", st.path(key), err)
 	}
 	st.touch(key)
@@ -79,14 +79,16 @@ func (st store) touch(key Hash) {
 	_ = os.Chtimes(st.path(key), now, now)
 }
 
-func decode(data []byte) (k fileContent, err error) {
+// decode reads the content of a file of definitions, or of changes.
+func decode(data []byte, kind *stored.Kind) (k fileContent, err error) {
 	root, err := wire.ParseValue(data)
 	if err != nil {
 		return k, err
 	}
 	version := string(root.Member("version").Bytes())
-	if version != strconv.Itoa(stored.Definitions.Format) && version != strconv.Itoa(firstStoreVersion) {
-		return k, fmt.Errorf("its version is %.20s, not %d", version, stored.Definitions.Format)
+	isFirst := kind == stored.Definitions && version == strconv.Itoa(firstStoreVersion)
+	if version != strconv.Itoa(kind.Format) && !isFirst {
+		return k, fmt.Errorf("its version is %.20s, not %d", version, kind.Format)
 	}
 	if said := root.Member("instructions"); !said.IsAbsent() {
 		record, err := parseRecord(said, textKey)
@@ -98,7 +100,7 @@ func decode(data []byte) (k fileContent, err error) {
 	for value := range root.Member("tools").Elements() {
 		var tool rememberedTool
 		name, _ := value.Member("name").Text()
-		if version == strconv.Itoa(firstStoreVersion) {
+		if isFirst {
 			digits, _ := value.Member("definition").Text()
 			tool.record.First = true
 			if !parseHash(digits, &tool.record.Hash) {
@@ -124,8 +126,8 @@ func parseHash(text string, hash *Hash) bool {
 }
 
 // encode returns the content of a file. Names are hashed, which bounds their length.
-func (k *fileContent) encode() []byte {
-	out := fmt.Appendf(nil, `{"version":%d`, stored.Definitions.Format)
+func (k *fileContent) encode(kind *stored.Kind) []byte {
+	out := fmt.Appendf(nil, `{"version":%d`, kind.Format)
 	room := maxStoredContent
 	add := func(r Record, key string) {
 		if room -= len(r.Content); room < 0 {
@@ -149,21 +151,21 @@ func (k *fileContent) encode() []byte {
 	return append(out, "]}\n"...)
 }
 
-// save writes the file of a server if its content changed.
-func (st store) save(key Hash, s *serverMemory) error {
+// save writes the file of a server if its content changed. last is the hash of its content, as it is in the file.
+func (st store) save(key Hash, s *fileContent, last *Hash) error {
 	if st.folder == "" {
 		return nil
 	}
-	data := s.encode()
+	data := s.encode(st.kind)
 	content := Hash(sha256.Sum256(data))
-	if content == s.file {
+	if content == *last {
 		return nil
 	}
-	isNew := s.file == Hash{}
+	isNew := *last == Hash{}
 	if err := st.replaceFile(key, data); err != nil {
 		return err
 	}
-	s.file = content
+	*last = content
 	if isNew {
 		st.prune()
 	}

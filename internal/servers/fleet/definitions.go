@@ -163,6 +163,7 @@ func (f *Fleet) Restrict(to *catalog.Restrictions) {
 			}
 		}
 	}
+	f.changes.Add(1)
 }
 
 func (s *Server) restrict() {

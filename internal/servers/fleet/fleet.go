@@ -81,7 +81,8 @@ type Fleet struct {
 	masker       atomic.Pointer[secret.Masker]
 	restrictions atomic.Pointer[catalog.Restrictions]
 
-	prefetches atomic.Int64 // rounds so far
+	prefetches atomic.Int64  // rounds so far
+	changes    atomic.Uint64 // see Changes
 
 	names toolbox.Names
 	views views
@@ -146,6 +147,7 @@ func (f *Fleet) Apply(cfg *config.Config) {
 	after := f.tabulate(cfg, before)
 	f.past = before.config.Secrets
 	f.table.Store(after)
+	f.changes.Add(1)
 	f.mask()
 	for _, box := range before.toolboxes {
 		for _, server := range box.Servers {

@@ -2,9 +2,9 @@ package fleet
 
 import "github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 
-// doubt marks the tools of a snapshot whose hints changed and were not accepted. It reads a file.
+// doubt marks the tools of a snapshot whose definitions or hints changed and were not accepted. It reads files.
 func (s *Server) doubt(snapshot *catalog.Snapshot) *catalog.Snapshot {
-	return s.fleet.options.Baseline.Doubt(definitionKey(s.toolbox, s.config), snapshot)
+	return s.fleet.options.Baseline.Doubt(s.Name(), definitionKey(s.toolbox, s.config), snapshot)
 }
 
 // ReviewHints looks again which hints a person accepted. Clients are not told: the caller tells them.

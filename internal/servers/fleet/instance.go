@@ -283,6 +283,7 @@ func (s *Server) refresh(in *instance) {
 	before := in.tools.Swap(snapshot)
 	s.offered = snapshot
 	s.mu.Unlock()
+	s.fleet.changes.Add(1)
 	if !s.isSame(before, snapshot) {
 		s.log.Info("tools changed", "tools", len(snapshot.Tools))
 		s.logWithheld(snapshot)

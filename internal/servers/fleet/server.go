@@ -325,6 +325,7 @@ func (s *Server) live(pending *attempt) {
 	pending.err = err
 	s.mu.Unlock()
 	if err == nil {
+		s.fleet.changes.Add(1)
 		s.configured().variants.gone.Store(nil)
 	}
 	if err == nil && (before == nil || !s.isSame(before, in.snapshot())) {

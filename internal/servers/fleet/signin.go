@@ -172,3 +172,15 @@ func (l *Login) Close() {
 		l.stop()
 	}
 }
+
+// Address returns the address of a remote server as it is configured, which may have secrets; "" for others.
+func (s *Server) Address() string { return s.config.URL }
+
+// LoginStatus returns the state of the login to the server, from the store alone; ok is false if there is no login to
+// it. It may read a file.
+func (s *Server) LoginStatus() (status oauth.Status, ok bool) {
+	if s.signIn == nil {
+		return status, false
+	}
+	return s.signIn.Status(), true
+}

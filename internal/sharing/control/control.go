@@ -125,6 +125,12 @@ type Subject interface {
 	Watch(ctx context.Context, send func(*Event) error) error
 	// Running returns the requests of clients to servers that are in flight.
 	Running() RunningCalls
+	// Changes returns the changed definitions that wait to be accepted.
+	Changes(filter ChangeFilter) Changes
+	// Accept accepts the change of a tool, or of instructions for "", if what is offered has this hash.
+	Accept(toolbox, server, tool, hash string) error
+	// Logins returns the logins of the remote servers, in the order of the configuration.
+	Logins() []Login
 	// End starts to end the program.
 	End()
 }
@@ -144,6 +150,10 @@ const (
 	watchPath     = "/v1/watch"
 	runningPath   = "/v1/running"
 
+	changesPath = "/v1/changes"
+	acceptPath  = "/v1/accept"
+	loginsPath  = "/v1/logins"
+
 	toolboxParameter = "toolbox"
 	serverParameter  = "server"
 	linesParameter   = "lines"
@@ -151,6 +161,8 @@ const (
 	idParameter      = "id"
 	answerParameter  = "answer"
 	afterParameter   = "after"
+	toolParameter    = "tool"
+	hashParameter    = "hash"
 )
 
 // prefix is the prefix of the names of control sockets; the process id follows.

@@ -124,6 +124,9 @@ func handler(subject Subject) http.Handler {
 		subject.ReviewHints()
 		answer(w, struct{}{})
 	})
+	mux.HandleFunc("GET "+changesPath, func(w http.ResponseWriter, r *http.Request) { changes(w, r, subject) })
+	mux.HandleFunc("POST "+acceptPath, func(w http.ResponseWriter, r *http.Request) { accept(w, r, subject) })
+	mux.HandleFunc("GET "+loginsPath, func(w http.ResponseWriter, _ *http.Request) { logins(w, subject) })
 	mux.HandleFunc("POST "+stopPath, func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, struct{}{})
 		subject.End()

@@ -2,10 +2,8 @@ package approve
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 	"sync"
 	"time"
@@ -197,17 +195,13 @@ func (p *Person) choose(ctx context.Context, one Waiting) (choice, error) {
 	}
 }
 
-// codes is the number of codes with four digits. Trying them all is of no use, since each question has a new one.
-const codes = 10_000
-
 // confirm has the person type a code that is shown only here, so that a program without a terminal cannot answer, and that
 // nothing is approved by what a person happened to type.
 func (p *Person) confirm(ctx context.Context) error {
-	number, err := rand.Int(rand.Reader, big.NewInt(codes))
+	code, err := tty.NewCode()
 	if err != nil {
 		return err
 	}
-	code := fmt.Sprintf("%04d", number)
 	typed, err := p.ask(ctx, fmt.Sprintf("To confirm, type the code %s:", code))
 	if err != nil {
 		return err

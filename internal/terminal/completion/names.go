@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/changes"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
 )
 
@@ -227,6 +228,18 @@ func Approvals(cmd *cobra.Command, args []string, typed string) (found []cobra.C
 			for _, question := range questions {
 				found = offer(found, typed, question.ID, question.Tool)
 			}
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// Changes completes what changed definitions are called.
+func Changes(cmd *cobra.Command, _ []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if dir, err := runtimedir.Open(os.Getenv, config.StateDir()); err == nil {
+		running, _ := control.Find(cmd.Context(), dir) // a workbench that does not answer offers nothing
+		all, _, _ := changes.List(cmd.Context(), running)
+		for i := range all {
+			found = offer(found, typed, all[i].Ref(), "")
 		}
 	}
 	return found, cobra.ShellCompDirectiveNoFileComp

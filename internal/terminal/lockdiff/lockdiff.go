@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -25,7 +24,7 @@ func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, erro
 	used, masker := make([]bool, len(accepted)), secret.NewMasker(cfg.Secrets)
 	locks := make([]lockFile, len(cfg.Files)) // one per file, with its toolboxes
 	for i, file := range cfg.Files {
-		before, err := readLock(file)
+		before, err := app.ReadLock(file)
 		if err != nil {
 			return nil, err
 		}
@@ -52,7 +51,7 @@ func Update(cfg *config.Config, accepted []string, ask func() ([]app.Offer, erro
 	report := &Report{Locks: []ReportedLock{}}
 	for i, file := range cfg.Files {
 		locks[i].printRemoved()
-		err := locks[i].write(file.LockPath())
+		err := locks[i].write(file)
 		if !isNotWritten(err) {
 			fmt.Fprintln(locks[i].out, enforcement(file))
 		}
@@ -113,15 +112,6 @@ func fullName(name string, offers []app.Offer) string {
 		return tools[0]
 	}
 	return name
-}
-
-// readLock returns the current lock of a file, or nil.
-func readLock(file config.File) (*catalog.Lock, error) {
-	data, err := file.ReadLock()
-	if data == nil || err != nil {
-		return nil, err
-	}
-	return app.ParseLock(file.LockPath(), data)
 }
 
 // lockFile makes the new lock of one configuration file, and prints the differences to the old one.
@@ -291,16 +281,11 @@ func (l *lockFile) printRemoved() {
 }
 
 // write writes the lock if it changed, and returns what has to be accepted or failed as an error.
-func (l *lockFile) write(path string) error {
-	data := l.after.Encode()
-	if l.before == nil || string(data) != string(l.before.Encode()) {
-		if err := safefile.Replace(path, ".workbench-lock-*", data); err != nil {
-			return &toolbox.Error{
-				Code:    toolbox.LockNotWritten,
-				Message: fmt.Sprintf("%s was not written: %v", path, err),
-				Hint:    "The lock is beside the configuration; you must be able to write to its folder.",
-				Cause:   err,
-			}
+func (l *lockFile) write(file config.File) error {
+	path := file.LockPath()
+	if l.before == nil || string(l.after.Encode()) != string(l.before.Encode()) {
+		if _, err := app.WriteLock(file, &l.after); err != nil {
+			return err
 		}
 		l.written = true
 		fmt.Fprintf(l.out, "%s is written: %s\n", path, l.summary())
