@@ -128,6 +128,14 @@ func users() []user {
 			}
 			return "", nil
 		}},
+		{stored.Changes, "definitions/*.changes", "open", true, func(folder string) (string, error) {
+			b := catalog.NewBaseline(filepath.Join(folder, "definitions"), nil)
+			now, _ := b.Compare("fs", catalog.Hash{1}, offered(`{"name":"a","description":"new","inputSchema":{}}`), plain)
+			if now.OpenChanges() == 0 {
+				return "", nil
+			}
+			return "open", b.AcceptChange(catalog.Hash{1}, now, now.ChangeIDs()[0], plain)
+		}},
 		{stored.Hints, "definitions/*.hints", "doubted", true, func(folder string) (string, error) {
 			now, _ := catalog.NewBaseline(filepath.Join(folder, "definitions"), nil).Compare("fs", catalog.Hash{1}, offered(`{"name":"a","inputSchema":{},"annotations":{"readOnlyHint":true}}`), plain)
 			if now.Tools[0].HintsDoubted {

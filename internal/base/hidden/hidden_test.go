@@ -165,6 +165,18 @@ func TestShow(t *testing.T) {
 	}
 }
 
+func TestDraw(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain text, 日本語, 👩\u200d💻": "plain text, 日本語, 👩\u200d💻", "read\u200bfile": "read⟨U+200B⟩file", "a\nb\t": "a⟨U+000A⟩b⟨U+0009⟩",
+		"x\U000e0041": "x⟨U+E0041⟩", "\x1b[0m": "⟨U+001B⟩[0m", "\u202eabc": "⟨U+202E⟩abc", "a\u00a0b\u3000c\u2028": "a⟨U+00A0⟩b⟨U+3000⟩c⟨U+2028⟩",
+		"\xff": "⟨0xFF⟩", "⟨U+200B⟩": "⟨U+27E8⟩U+200B⟨U+27E9⟩", "\ufffd": "\ufffd",
+	} {
+		if got := Draw(text); got != want {
+			t.Errorf("Draw(%+q) = %+q, want %+q", text, got, want)
+		}
+	}
+}
+
 func FuzzClean(f *testing.F) {
 	for _, text := range honest {
 		f.Add(text)

@@ -67,7 +67,11 @@ func show(screen *tty.Screen, change *Change) {
 			op = "…"
 		}
 		// A line that does not fit is broken here, since the terminal would continue it in the first column.
-		for part := range strings.SplitSeq(runewidth.Wrap(tty.CleanLine(line.Text), max(width-4, 20)), "\n") {
+		text := tty.Clean(line.Text) // spaces matter here
+		if width > 0 {
+			text = runewidth.Wrap(text, max(width-4, 20))
+		}
+		for part := range strings.SplitSeq(text, "\n") {
 			fmt.Fprintln(screen, screen.Paint(style, "  "+op+" "+part))
 		}
 	}
