@@ -32,19 +32,21 @@ type watcher struct {
 	send func(*control.Event) error
 	sent time.Time // when an event was sent last
 
-	files      filesInUse
-	glances    []fleet.Glance           // as they were seen last, in order
-	spare      []fleet.Glance           // the memory for the next ones
-	seen       map[string]seenServer    // by key
-	looks      uint64                   // at servers, that found a change
-	counted    map[string]countedServer // by key
-	memory     int64                    // of the workbench
-	lastCount  time.Time
-	questions  []control.Question
-	clients    []control.ConnectedClient
-	running    control.RunningCalls
-	changes    int
-	recordings []control.RecordingInfo
+	files     filesInUse
+	glances   []fleet.Glance           // as they were seen last, in order
+	spare     []fleet.Glance           // the memory for the next ones
+	seen      map[string]seenServer    // by key
+	looks     uint64                   // at servers, that found a change
+	counted   map[string]countedServer // by key
+	memory    int64                    // of the workbench
+	lastCount time.Time
+	questions []control.Question
+	clients   []control.ConnectedClient
+	running   control.RunningCalls
+	changes   int // that wait to be accepted
+
+	changesSeen uint64 // when they were counted
+	recordings  []control.RecordingInfo
 
 	lastCall uint64 // that was sent, or left out
 	skipped  uint64 // calls that were left out since the last batch

@@ -117,7 +117,14 @@ func (w *watcher) lookAtRunning(isFirst bool, event *control.Event) {
 // lookAtWork looks at what a person may have to do, and at recordings.
 func (w *watcher) lookAtWork(isFirst bool, event *control.Event) {
 	if isFirst {
-		event.Changes, event.Recordings = new(0), &[]control.RecordingInfo{}
+		event.Recordings = &[]control.RecordingInfo{}
+	}
+	if seen := w.App.changesSeen(); isFirst || seen != w.changesSeen {
+		w.changesSeen = seen
+		if now := w.App.openChanges(); isFirst || now != w.changes {
+			w.changes = now
+			event.Changes = &now
+		}
 	}
 }
 

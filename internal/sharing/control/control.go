@@ -161,7 +161,6 @@ const (
 	idParameter      = "id"
 	answerParameter  = "answer"
 	afterParameter   = "after"
-	toolParameter    = "tool"
 	hashParameter    = "hash"
 )
 
