@@ -23,7 +23,7 @@ func TestFormAndCheck(t *testing.T) {
 		{"form", `{`, 400, ""},
 		{"form", strings.Repeat(" ", maxBody+1), 413, ""},
 		{"check", `{"definition":` + definition + `,"arguments":{"n":1}}`, 200, `{"problems":[],"notes":[]}`},
-		{"check", `{"definition":` + definition + `,"arguments":{"n":"x","m":1}}`, 200, `{"problems":["Parameter 'n' takes an integer, not a string"],"notes":["The tool names no parameter 'm'; it has n"]}`},
+		{"check", `{"definition":` + definition + `,"arguments":{"n":"x","m":1}}`, 200, `{"problems":["Parameter 'n' takes a whole number, not a text"],"notes":["The tool names no parameter 'm'; did you mean 'n'?"]}`},
 		{"check", `{"definition":` + definition + `,"arguments":[1]}`, 400, ""},
 	} {
 		code, text := s.text(t, http.MethodPost, "/ui/api/"+test.path, test.body)
