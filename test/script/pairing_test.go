@@ -87,6 +87,7 @@ func runPairing(t *testing.T, p pairing) {
 					"fake":     fake,
 					"provider": provider,
 					"term":     term,
+					"web":      web,
 				},
 			})
 		})
