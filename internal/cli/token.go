@@ -51,7 +51,7 @@ func newTokenAdd(g *globals) *cobra.Command {
 --toolbox the token is limited to these toolboxes: the others do not exist for its client.
 
 --for says what the token permits: calls (use the tools; the default), metrics (read
-counters and durations), page (reserved: this version serves no page).`,
+counters and durations), page (the page of serve --ui).`,
 		Example: `  mcp-workbench token add laptop
   mcp-workbench token add ci --toolbox build --toolbox deploy --expires 90d
   mcp-workbench token add prometheus --for metrics`,

@@ -65,7 +65,10 @@ func (p *Page) forward(w http.ResponseWriter, r *http.Request) {
 	who := personOf(r)
 	switch name {
 	case "call":
-		query.Set("caller", callerOf(who))
+		query.Del("caller") // without a token, it is a person at a terminal
+		if who.name != "" {
+			query.Set("caller", callerOf(who))
+		}
 	case "answer":
 		query.Set("via", "page")
 	}

@@ -17,7 +17,7 @@ func TestForward(t *testing.T) {
 	s := startSite(t, dir)
 	for _, one := range []struct{ method, path, body, want string }{
 		{"GET", "tools?q=a+b&limit=5&secret=1", "", "GET /v1/tools?limit=5&q=a+b  terminal"},
-		{"POST", "call?toolbox=dev&server=git&tool=log&caller=stdio", `{"n":1}`, `POST /v1/call?caller=terminal&server=git&tool=log&toolbox=dev {"n":1} terminal`},
+		{"POST", "call?toolbox=dev&server=git&tool=log&caller=stdio", `{"n":1}`, `POST /v1/call?server=git&tool=log&toolbox=dev {"n":1} terminal`},
 		{"POST", "answer?id=x&answer=once&via=terminal", "", "POST /v1/answer?answer=once&id=x&via=page  terminal"},
 		{"POST", "call/answer?question=3", `{"action":"accept"}`, `POST /v1/call/answer?question=3 {"action":"accept"} terminal`},
 		{"POST", "accept?toolbox=dev&server=git&tool=log&hash=h", "", "POST /v1/accept?hash=h&server=git&tool=log&toolbox=dev  terminal"},

@@ -3,9 +3,9 @@ package page
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -186,13 +186,29 @@ func (w *watch) begin(client *control.Client) {
 	}
 	w.active[pid] = true
 	w.running.Go(func() {
-		err := follow(w.ctx, client, func(event control.Event) { w.publish(pid, &event) })
-		for w.ctx.Err() == nil && errors.Is(err, errOld) {
-			err = w.refresh(client)
-		}
+		err := w.follow(client)
 		w.hub.log.Debug("the watch of a workbench ended", "pid", pid, "error", err)
 		w.gone(pid)
 	})
+}
+
+// follow passes on the events of a workbench until it ends. One that cannot be watched, since it is of another version or
+// watched by too many, is shown by its state.
+func (w *watch) follow(client *control.Client) (err error) {
+	pid, isWatched := client.Status.PID, false
+	for err == nil && !isWatched && w.ctx.Err() == nil {
+		err = client.Watch(w.ctx, func(event control.Event) error {
+			isWatched = true
+			if !reflect.ValueOf(event).IsZero() { // nothing happened
+				w.publish(pid, &event)
+			}
+			return nil
+		})
+		if !isWatched {
+			err = w.refresh(client)
+		}
+	}
+	return err
 }
 
 // refresh shows the state of a workbench that cannot be watched, and waits for the next look.
@@ -210,7 +226,7 @@ func (w *watch) refresh(client *control.Client) error {
 	case <-next.C:
 	case <-w.ctx.Done():
 	}
-	return errOld
+	return nil
 }
 
 func (w *watch) publish(pid int, event *control.Event) {

@@ -28,11 +28,10 @@ const (
 )
 
 const (
-	writeTime     = 10 * time.Second // for a part of an answer to be read; then the connection is closed
-	maxBody       = 4 << 20          // size of the body of a request of the page; a longer one is refused
-	maxSmallBody  = 1 << 10          // likewise, of one that opens a session
-	maxForwarded  = 16               // requests of all tabs to workbenches at once; a further one is refused
-	maxLineToPage = 32 << 20         // size of a line of a workbench's watch; a longer one ends it
+	writeTime    = 10 * time.Second // for a part of an answer to be read; then the connection is closed
+	maxBody      = 4 << 20          // size of the body of a request of the page; a longer one is refused
+	maxSmallBody = 1 << 10          // likewise, of one that opens a session
+	maxForwarded = 16               // requests of all tabs to workbenches at once; a further one is refused
 )
 
 // Options configure a page.

@@ -1,15 +1,8 @@
 package page
 
 import (
-	"bufio"
-	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
 	"time"
-
-	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
 const keepAlive = 10 * time.Second // without a line, until an empty one is sent
@@ -48,36 +41,4 @@ func (p *Page) serveWatch(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-}
-
-// errOld is for a workbench of a version that cannot be watched.
-var errOld = errors.New("it is of another version, and cannot be watched")
-
-// follow passes on the events of a workbench until it ends.
-func follow(ctx context.Context, client *control.Client, handle func(control.Event)) error {
-	response, err := client.Forward(ctx, http.MethodGet, "watch", nil, nil, "")
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	switch response.StatusCode {
-	case http.StatusOK:
-	case http.StatusNotFound:
-		return errOld
-	default:
-		return fmt.Errorf("it answered with %s", response.Status)
-	}
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, maxLineToPage)
-	for lines.Scan() {
-		if len(lines.Bytes()) <= len("{}") {
-			continue // keep-alive
-		}
-		var event control.Event
-		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			return err
-		}
-		handle(event)
-	}
-	return lines.Err()
 }
