@@ -22,7 +22,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/recording"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 )
 
 // recordOptions are the arguments of record.

@@ -13,7 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/recording"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 )
 
 func newReplay() *cobra.Command {

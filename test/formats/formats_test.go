@@ -31,7 +31,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/recording"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 )
 
 // user reads what is stored in a folder, changes it if it can, and returns what it has read.
