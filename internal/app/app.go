@@ -25,6 +25,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/telemetry"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -85,6 +86,7 @@ type App struct {
 	history    *history.History
 	memory     memoryLooks
 	keeping    keeping
+	recordings *recording.Book
 	telemetry  *telemetry.Sender // nil: nothing is sent
 	ledger     *ledger.Ledger
 	desk       *approval.Desk
@@ -173,6 +175,7 @@ func New(options Options) (*App, error) {
 	})
 	a.keeping.folder = options.StateDir
 	a.keepHistory(options.Config)
+	a.openRecordings(&options)
 	a.onStop("history", a.stopKeeping) // after the servers, with which the last calls end
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{

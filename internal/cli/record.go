@@ -19,10 +19,10 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
-	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 )
 
 // recordOptions are the arguments of record.
@@ -35,6 +35,7 @@ type recordOptions struct {
 
 func newRecord(g *globals) *cobra.Command {
 	var o recordOptions
+	var running runningRecord
 	record := &cobra.Command{
 		Use:   "record FILE [SERVER | -- COMMAND [ARG...]]",
 		Short: "Record the session of a client, with secrets masked",
@@ -45,20 +46,31 @@ client's configuration in place of the server.
 ` + serverWords + `
 
 Record one configured server, a command line after '--', or the whole workbench if neither
-is given. Secrets of the configuration, members whose name says that they are secret, and
+is given. With --running, record a server of a running workbench for a time instead, whoever
+its clients are; Ctrl-C ends that, and the file is kept.
+
+Secrets of the configuration, members whose name says that they are secret, and
 well-known kinds of tokens are replaced by ` + secret.Mask + `. Other data stays: read the file before you
 share it.`,
 		Example: `  mcp-workbench record session.jsonl dev/github
   mcp-workbench record session.jsonl -- npx -y @acme/mcp-server
+  mcp-workbench record --running session.jsonl github --for 2m
   mcp-workbench replay session.jsonl`,
 		ValidArgsFunction: completion.Recording(&g.Loader),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.parse(args, cmd.ArgsLenAtDash()); err != nil {
 				return err
 			}
+			if err := running.check(cmd, &o); err != nil {
+				return err
+			}
+			if running.running {
+				return running.run(cmd.Context(), g, o, screenOf(cmd))
+			}
 			return runRecord(cmd.Context(), *g, o, os.Stdin, os.Stdout, os.Stderr)
 		},
 	}
+	running.define(record)
 	record.Flags().BoolVar(&o.force, "force", false, "replace the file if it exists")
 	return record
 }
@@ -157,15 +169,19 @@ func createRecording(o recordOptions) (*os.File, error) {
 	}
 	file, err := os.OpenFile(o.file, flags, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, &toolbox.Error{
-			Code: toolbox.RecordingExists, Message: o.file + " exists already",
-			Hint: "Choose another name, or replace it with --force.", Cause: err,
-		}
+		return nil, recordingExists(o.file, err)
 	}
 	if err != nil {
 		return nil, recordingUnwritable(o.file, err)
 	}
 	return file, nil
+}
+
+func recordingExists(file string, cause error) error {
+	return &toolbox.Error{
+		Code: toolbox.RecordingExists, Message: file + " exists already",
+		Hint: "Choose another name, or replace it with --force.", Cause: cause,
+	}
 }
 
 func recordingUnwritable(file string, err error) error {

@@ -17,7 +17,8 @@ import (
 )
 
 func newReplay() *cobra.Command {
-	var timing, strict bool
+	var timing, strict, force bool
+	var page string
 	replay := &cobra.Command{
 		Use:   "replay FILE",
 		Short: "Replay a recorded session to a client, without the server",
@@ -25,18 +26,48 @@ func newReplay() *cobra.Command {
 A request gets the response of the recorded request with the same method and arguments,
 with its progress, messages and questions. If it is repeated, it gets the next recorded
 response, and in the end always the last. A request that is not in the recording gets an
-error that says what differs; it is also reported on stderr.`,
+error that says what differs; it is also reported on stderr.
+
+With --html, write the session to a file for a browser instead: it shows the messages on a
+timeline, and loads nothing.`,
 		Example: `  mcp-workbench replay session.jsonl
   mcp-workbench replay --timing demo.jsonl      as fast as it was
-  mcp-workbench replay --strict test.jsonl      exit status 1 if something did not match`,
+  mcp-workbench replay --strict test.jsonl      exit status 1 if something did not match
+  mcp-workbench replay --html session.html session.jsonl`,
 		Args: exactly("one file, which 'mcp-workbench record' wrote"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if page != "" {
+				return writePage(args[0], recordOptions{file: page, force: force}, os.Stderr)
+			}
 			return runReplay(cmd.Context(), args[0], timing, strict, os.Stdin, os.Stdout, os.Stderr)
 		},
 	}
 	replay.Flags().BoolVar(&timing, "timing", false, "keep the timing of the recording")
 	replay.Flags().BoolVar(&strict, "strict", false, "exit with status 1 if something did not match")
+	replay.Flags().StringVar(&page, "html", "", "write the session to this HTML file, and serve nothing")
+	replay.Flags().BoolVar(&force, "force", false, "with --html: replace the file if it exists")
 	return replay
+}
+
+// writePage writes a recording as an HTML file.
+func writePage(path string, to recordOptions, stderr io.Writer) error {
+	if _, err := openRecording(path); err != nil {
+		return err
+	}
+	src, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := createRecording(to)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(recording.WriteHTML(dst, src), dst.Close()); err != nil {
+		return recordingUnwritable(to.file, err)
+	}
+	tty.Remark(stderr, "wrote "+to.file+", which opens in a browser; it has what was recorded, so read it before you share it")
+	return nil
 }
 
 func runReplay(ctx context.Context, path string, timing, strict bool, stdin, stdout *os.File, stderr io.Writer) error {

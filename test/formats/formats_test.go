@@ -173,6 +173,10 @@ func users() []user {
 			}
 			return lock.Servers[0].Toolbox + "/" + lock.Servers[0].Server, nil
 		}},
+		{stored.ServerRecordings, "recordings/*.jsonl", "dev/fs 2", false, func(folder string) (string, error) {
+			info, err := recording.NewBook(recording.Options{Folder: recording.Folder(folder)}).Find("20260131T120000-dev-fs-7.jsonl")
+			return fmt.Sprintf("%s/%s %d", info.Toolbox, info.Server, info.Messages), err
+		}},
 		{stored.Recording, "session.jsonl", "fs", false, func(folder string) (string, error) {
 			file, err := os.Open(filepath.Join(folder, "session.jsonl"))
 			if err != nil {

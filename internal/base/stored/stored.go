@@ -108,6 +108,10 @@ var (
 		Name: "`workbench.lock`: the approved tool definitions", Place: Project, Patterns: []string{"workbench.lock"},
 		Format: 2, Group: Foreign, Kept: "yours, beside the configuration",
 	}
+	ServerRecordings = &Kind{
+		Name: "recordings of servers of running workbenches: messages with arguments and results, secrets masked", Place: State, Patterns: []string{"recordings/*.jsonl"},
+		Format: 1, Group: Records, Kept: "the last 100, at most 512 MiB",
+	}
 	Recording = &Kind{
 		Name: "recordings that you make with `record FILE`, without secrets", Place: Project, Patterns: []string{"FILE"},
 		Format: 1, Group: Foreign, Kept: "yours",
@@ -122,7 +126,7 @@ func Kinds() []*Kind {
 			Name: "the key that logins are encrypted with, if `credentials.seal` is `keyring`", Place: Keyring, Patterns: []string{"mcp-workbench/logins"},
 			Group: Credentials, Kept: "for good",
 		},
-		Trust, Hints, Changes, Calls, History, Audit, AuditKey, Backups,
+		Trust, Hints, Changes, Calls, History, ServerRecordings, Audit, AuditKey, Backups,
 		Definitions, Tools, Lists,
 		{
 			Name: "logs of shared workbenches: what they did, without secrets", Place: State, Patterns: []string{"logs/daemon-*.log", "logs/daemon-*.log.1"},

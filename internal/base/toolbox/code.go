@@ -69,6 +69,8 @@ const (
 	QuestionNotFound     Code = "question-not-found"
 	RecordingExists      Code = "recording-exists"
 	RecordingInvalid     Code = "recording-invalid"
+	RecordingNotFound    Code = "recording-not-found"
+	RecordingRunning     Code = "recording-running"
 	ReferenceNotFound    Code = "reference-not-found"
 	ReplayMismatch       Code = "replay-mismatch"
 	RestartFailed        Code = "restart-failed"

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -28,13 +27,8 @@ type Recorder struct {
 
 // NewRecorder starts a recording. hide masks the secrets that are known.
 func NewRecorder(dst io.Writer, header Header, hide func(text string) string) (*Recorder, error) {
-	header.Format = stored.Recording.Format
-	first, err := json.Marshal(header)
-	if err != nil {
-		return nil, err
-	}
 	r := &Recorder{mask: mask{hide}, began: time.Now(), dst: dst}
-	_, err = dst.Write(append(first, '\n'))
+	_, err := header.write(dst)
 	return r, err
 }
 
@@ -111,28 +105,44 @@ func (s *splitter) feed(data []byte) {
 
 // writeMessage records one message.
 func (r *Recorder) writeMessage(from Side, message []byte, skipped int64) {
-	l := line{At: math.Round(time.Since(r.began).Seconds()*1e6) / 1e6, From: from, Skipped: skipped}
+	l := line{At: secondsAfter(time.Since(r.began)), From: from, Skipped: skipped}
 	if skipped == 0 {
-		// On a copy, since the bytes belong to the splitter.
-		if value, err := wire.ParseValue(bytes.Clone(message)); err == nil {
-			l.Message = r.mask.message(value)
-		} else {
-			l.Text = r.mask.text(string(message))
-		}
+		l.hold(r.mask, bytes.Clone(message)) // the bytes belong to the splitter
 	}
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // recordings are meant to be read
-	err := encoder.Encode(l)
+	text, err := l.encode()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
 		return
 	}
 	if err == nil {
-		_, err = r.dst.Write(text.Bytes())
+		_, err = r.dst.Write(text)
 	}
 	if r.err = err; err == nil {
 		r.n++
 	}
+}
+
+func secondsAfter(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e6 }
+
+// hold sets the message of a line, with its secrets hidden. What a replay could not read is text. It consumes the message.
+func (l *line) hold(m mask, message []byte) {
+	value, err := wire.ParseValue(message)
+	if err == nil {
+		_, err = wire.Parse(wire.NewFrame(bytes.Clone(value.Bytes())))
+	}
+	if err != nil {
+		l.Text = m.text(string(message))
+		return
+	}
+	l.Message = m.message(value)
+}
+
+// encode returns the line, with its end.
+func (l *line) encode() ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false) // recordings are meant to be read
+	err := encoder.Encode(l)
+	return text.Bytes(), err
 }

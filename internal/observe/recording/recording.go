@@ -35,22 +35,33 @@ type Header struct {
 	By     string    `json:"by"` // program and version
 	At     time.Time `json:"at"`
 	Server string    `json:"server"`
+	// Toolbox and Until are set for a server of a running workbench: its toolbox, which Server begins with, and when the
+	// recording ends at the latest.
+	Toolbox string    `json:"toolbox,omitempty"`
+	Until   time.Time `json:"until,omitzero"`
 }
 
-// line is one recorded message. Invalid JSON is stored as text; of a message that is too long, only the size is stored.
+// line is one recorded message. What is not a message is stored as text; of a message that is too long, only the size is
+// stored. The members after that are only in recordings of running servers, and those after Known are lines of their own.
 type line struct {
-	At      float64         `json:"at"`
-	From    Side            `json:"from"`
-	Message json.RawMessage `json:"message,omitempty"`
-	Text    string          `json:"text,omitempty"`
-	Skipped int64           `json:"skipped,omitempty"`
+	At       float64         `json:"at"`
+	From     Side            `json:"from"`
+	Known    bool            `json:"known,omitempty"` // it was exchanged before the recording began
+	Message  json.RawMessage `json:"message,omitempty"`
+	Text     string          `json:"text,omitempty"`
+	Skipped  int64           `json:"skipped,omitempty"`
+	Lost     int             `json:"lost,omitempty"`     // messages that are missing here, because there were too many
+	Session  int             `json:"session,omitempty"`  // a further session begins: its number, from 2
+	Ended    string          `json:"ended,omitempty"`    // why the recording ended
+	Messages int             `json:"messages,omitempty"` // that were recorded; with Ended
 }
 
-// entry is a message of a recording that was read.
+// entry is a message of a recording that was read, or the beginning of a further session.
 type entry struct {
 	after   time.Duration // since the start
 	from    Side
 	message wire.Message
+	begins  bool // a session: what is open will not be answered
 }
 
 // Recording is a recorded session.
@@ -111,17 +122,20 @@ func (r *Recording) addLine(number int, text []byte) error {
 	if l.From != Client && l.From != Server {
 		return fmt.Errorf(`"from" is %q, not "client" or "server"`, l.From)
 	}
-	if l.Message == nil {
+	if l.Message == nil && l.Session == 0 {
 		return nil
 	}
-	message, err := wire.Parse(wire.NewFrame(l.Message))
-	if err != nil {
-		return err
+	var message wire.Message
+	if l.Message != nil {
+		var err error
+		if message, err = wire.Parse(wire.NewFrame(l.Message)); err != nil {
+			return err
+		}
 	}
 	after := time.Duration(l.At * float64(time.Second))
 	if n := len(r.entries); n > 0 && after < r.entries[n-1].after {
 		after = r.entries[n-1].after
 	}
-	r.entries = append(r.entries, entry{after, l.From, message})
+	r.entries = append(r.entries, entry{after, l.From, message, l.Session > 0})
 	return nil
 }

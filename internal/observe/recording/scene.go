@@ -41,9 +41,12 @@ type stage struct {
 func newStage(recording *Recording) *stage {
 	s := &stage{questions: make(map[string]*step)}
 	for _, e := range recording.entries {
-		if e.from == Client {
+		switch {
+		case e.begins:
+			s.open, s.questions = nil, make(map[string]*step)
+		case e.from == Client:
 			s.fromClient(e)
-		} else {
+		default:
 			s.fromServer(e)
 		}
 	}

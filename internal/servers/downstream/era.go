@@ -51,7 +51,7 @@ func (s *Session) sendProbe() waiter {
 	if s.options.Hops != "" && s.options.MarkMessages {
 		message = wire.AppendMember(message, hops.Meta, s.options.Hops)
 	}
-	s.transport.send(outgoing{message: append(message, "}}"+wire.Suffix...), id: probeKey, method: protocol.MethodDiscover})
+	s.send(outgoing{message: append(message, "}}"+wire.Suffix...), id: probeKey, method: protocol.MethodDiscover})
 	return probe
 }
 

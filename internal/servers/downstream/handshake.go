@@ -84,7 +84,14 @@ func (s *Session) beginLegacy(ctx context.Context, result wire.Payload) (err err
 		return err
 	}
 	s.hasTools, s.offer, s.info = offersTools(result), result, result.Member("serverInfo")
-	return s.transport.beginSession(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil))
+	return s.confirm(ctx)
+}
+
+// confirm begins a session of the negotiated legacy revision.
+func (s *Session) confirm(ctx context.Context) error {
+	initialized := wire.Notification(protocol.NotifyInitialized, nil)
+	s.tapSent(initialized)
+	return s.transport.beginSession(ctx, s.revision, initialized)
 }
 
 // offersTools reports whether the result of initialize or of the probe declares tools.

@@ -53,7 +53,7 @@ func (s *Session) subscribe(filter []byte, sink Sink, timely bool) (id uint64, e
 	members := append(append([]byte(`"notifications":{`), filter...), '}')
 	message := wire.AppendRequestPrefix(nil, id, protocol.MethodListen)
 	message = append(message, s.params(members)...)
-	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: protocol.MethodListen})
+	s.send(outgoing{message: append(message, wire.Suffix...), id: id, method: protocol.MethodListen})
 	return id, nil
 }
 

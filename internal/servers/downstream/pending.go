@@ -77,7 +77,9 @@ func (s *Session) cancel(id uint64, reason []byte) (pending, bool) {
 	if reason != nil {
 		params = append(append(params, `,"reason":`...), reason...)
 	}
-	s.transport.cancel(id, wire.Notification(protocol.NotifyCancelled, append(params, '}')))
+	notice := wire.Notification(protocol.NotifyCancelled, append(params, '}'))
+	s.tapSent(notice)
+	s.transport.cancel(id, notice)
 	return p, true
 }
 

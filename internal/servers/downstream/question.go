@@ -217,7 +217,7 @@ func (s *Session) answer(q *Question, response wire.Message, _ bool) {
 	} else {
 		message = response.Error.Wrap(wire.AppendErrorPrefix(nil, q.id), []byte(wire.Suffix))
 	}
-	if !s.transport.reply(message) {
+	if !s.reply(message) {
 		s.log.Debug("dropped a reply to the server, which does not read")
 	}
 }

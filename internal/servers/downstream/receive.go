@@ -14,6 +14,7 @@ import (
 // on stderr. A response without an id counts as the response to the request owner. The error says what is wrong with
 // the frame.
 func (s *Session) receive(frame wire.Frame, owner uint64) error {
+	s.tapReceived(frame.Bytes(), owner)
 	if !frame.IsBatch() {
 		message, err := wire.Parse(frame)
 		if err != nil {
@@ -41,6 +42,9 @@ func (s *Session) receive(frame wire.Frame, owner uint64) error {
 // failSkipped fails the request whose message was too long.
 func (s *Session) failSkipped(reason *wire.TooLongError) {
 	s.log.Warn("skipped a message of the server", "reason", reason)
+	if tap := s.options.Taps.attached(); tap != nil {
+		(*tap).Skipped(s, reason.Size)
+	}
 	s.failRequest(reason.ID, reason.IsRequest, reason)
 }
 

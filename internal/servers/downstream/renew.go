@@ -90,7 +90,7 @@ func (s *Session) repeatHandshake(ctx context.Context) error {
 		s.finish(ErrReplaced)
 		return ErrReplaced
 	}
-	if err := s.transport.beginSession(ctx, s.revision, wire.Notification(protocol.NotifyInitialized, nil)); err != nil {
+	if err := s.confirm(ctx); err != nil {
 		return err
 	}
 	s.level.Store(0) // a new session has no log level set

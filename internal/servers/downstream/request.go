@@ -54,7 +54,7 @@ func (s *Session) request(ctx context.Context, method string, params []byte) (wi
 	}
 	message := wire.AppendRequestPrefix(nil, id, method)
 	message = append(message, params...)
-	s.transport.send(outgoing{message: append(message, wire.Suffix...), id: id, method: method})
+	s.send(outgoing{message: append(message, wire.Suffix...), id: id, method: method})
 	var got answer
 	select {
 	case got = <-w:
@@ -118,7 +118,7 @@ func (s *Session) CallTool(call ToolCall, sink Sink) (id uint64, err error) {
 	}
 	header := s.mirrored(call.Name, arguments) // before its buffer is consumed
 	message := arguments.Wrap(prefix, []byte("}"+wire.Suffix))
-	s.transport.send(outgoing{message, id, protocol.MethodToolsCall, call.Name, header, call.Trace, true})
+	s.send(outgoing{message, id, protocol.MethodToolsCall, call.Name, header, call.Trace, true})
 	return id, nil
 }
 
@@ -148,7 +148,7 @@ func (s *Session) Forward(request Forward, sink Sink) (id uint64, err error) {
 		out.name = about.SubjectOf(request.Params)
 	}
 	out.message = s.forwarded(request, id)
-	s.transport.send(out)
+	s.send(out)
 	return id, nil
 }
 
@@ -220,7 +220,7 @@ func (s *Session) AskForLogs(ctx context.Context, level string) {
 
 // Notify sends a notification to the server, and returns false if the queue is full. Nil params are left out.
 func (s *Session) Notify(method string, params []byte) bool {
-	return s.transport.reply(wire.Notification(method, params))
+	return s.reply(wire.Notification(method, params))
 }
 
 // appendMeta appends _meta with the progress token, if any, replaced by the request's id: tokens must be unique among

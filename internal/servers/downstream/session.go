@@ -53,7 +53,9 @@ type Options struct {
 	// OnNotification is called with a notification that belongs to no request, or to an unknown one; caller and several are as
 	// above. It must not block. Default: none.
 	OnNotification func(message wire.Message, caller Caller, several bool)
-	Log            *slog.Logger // default: discard
+	// Taps is where the session's messages can be observed. Default: nowhere.
+	Taps *TapPoint
+	Log  *slog.Logger // default: discard
 }
 
 // Session is safe for concurrent use. It ends when the server closes its output or cannot be reached, when writing

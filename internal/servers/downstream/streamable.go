@@ -191,6 +191,7 @@ func (t *streamable) readRefusal(request outgoing, response *http.Response, mayE
 	if rpc.Code == protocol.CodeHeaderMismatch && t.session.options.ToolsChanged != nil {
 		t.session.options.ToolsChanged() // the schema may require other headers by now
 	}
+	t.session.tapReceived(body, request.id)
 	if p, ok := t.session.remove(request.id); ok {
 		p.sink.Done(message, nil)
 	}

@@ -205,7 +205,11 @@ func (f *Fleet) tabulate(cfg *config.Config, before *table) *table {
 			}
 			server, ok := before.server(box.Name, definition.Name)
 			if !ok || !reflect.DeepEqual(server.config, definition) || cfg.MaxMessageSize != before.config.MaxMessageSize {
+				replaced := server
 				server = newServer(f, box.Name, definition, cfg.MaxMessageSize)
+				if ok {
+					server.taps = replaced.taps
+				}
 			}
 			b.Servers = append(b.Servers, server)
 			b.byName[definition.Name] = server

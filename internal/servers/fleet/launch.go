@@ -102,7 +102,7 @@ func (s *Server) sessionOptions(in *instance, opening downstream.Opening) downst
 		MaxMessage: s.maxMessage, Patience: s.config.Timeouts.Call, Version: s.fleet.options.Version,
 		Capabilities: s.capabilities, OnQuestion: s.handleQuestion, OnNotification: s.notificationHandler(in),
 		Modern: s.modern, Opening: opening,
-		ToolsChanged: func() { signal(in.changed) }, Hops: s.mark(), MarkMessages: s.mayForward(), Log: s.log,
+		ToolsChanged: func() { signal(in.changed) }, Hops: s.mark(), MarkMessages: s.mayForward(), Taps: s.taps, Log: s.log,
 	}
 }
 

@@ -39,8 +39,9 @@ type definition struct {
 	config     config.Server
 	log        *slog.Logger
 	maxMessage int
-	identity   func() catalog.Hash // see findIdentity
-	signIn     *signIn             // how to sign in to it; nil: not at all
+	identity   func() catalog.Hash  // see findIdentity
+	signIn     *signIn              // how to sign in to it; nil: not at all
+	taps       *downstream.TapPoint // of all its sessions, and of those of a server that replaces it
 }
 
 // audience describes the clients that a variant is for. It is the zero value for a configured server, except for left
@@ -116,7 +117,7 @@ func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *
 	s := &Server{
 		definition: definition{
 			fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage,
-			log: f.options.Log.With("toolbox", toolbox, "server", server.Name),
+			log: f.options.Log.With("toolbox", toolbox, "server", server.Name), taps: &downstream.TapPoint{},
 		},
 		lifecycle:  lifecycle{dismissed: make(chan struct{})},
 		startHints: &startHints{}, memory: &memory{}, journal: &journal.Journal{},

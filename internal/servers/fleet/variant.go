@@ -251,7 +251,7 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	variant := newServer(s.fleet, s.toolbox, definition, s.maxMessage)
 	variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
 	variant.startHints, variant.journal, variant.modern, variant.folder = s.startHints, s.journal, p.options.Modern, key.folder
-	variant.hops = key.hops
+	variant.hops, variant.taps = key.hops, s.taps
 	variant.account, variant.number = p.options.Account, p.number
 	variant.private.Store(key.alone != 0)
 	variant.circle = p.circle()

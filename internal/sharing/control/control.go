@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 )
 
 // Shared is the Serving of a workbench that clients share.
@@ -131,6 +132,10 @@ type Subject interface {
 	Accept(toolbox, server, tool, hash string) error
 	// Logins returns the logins of the remote servers, in the order of the configuration.
 	Logins() []Login
+	// Record begins to record a server for a time.
+	Record(toolbox, server string, span time.Duration) (recording.Info, error)
+	// Recordings returns the recordings of servers.
+	Recordings() *recording.Book
 	// End starts to end the program.
 	End()
 }

@@ -20,6 +20,8 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
 
@@ -39,6 +41,9 @@ type subject struct {
 	reviews   int
 	acted     []PageAction
 	end       context.CancelFunc
+
+	book *recording.Book
+	taps downstream.TapPoint
 
 	questions []Question
 	changes   chan struct{} // of the only watcher
@@ -133,6 +138,12 @@ func (s *subject) ReviewHints() {
 	s.reviews++
 }
 
+func (s *subject) Record(box, server string, span time.Duration) (recording.Info, error) {
+	return s.book.Start(recording.Source{Toolbox: box, Server: server, Taps: &s.taps}, span)
+}
+
+func (s *subject) Recordings() *recording.Book { return s.book }
+
 func (s *subject) End() { s.end() }
 
 // serve serves a subject, and returns it with its only client.
@@ -149,6 +160,8 @@ func serve(t *testing.T) (*subject, *Client, runtimedir.Dir) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &subject{more: make(chan struct{}), end: cancel, changes: make(chan struct{}, 10), history: history.New(strings.ToUpper)}
+	s.book = recording.NewBook(recording.Options{Folder: recording.Folder(folder), Mask: strings.Clone})
+	t.Cleanup(func() { _ = s.book.Close(context.Background()) })
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, dir, s) }()
 	t.Cleanup(func() {

@@ -120,6 +120,7 @@ func handler(subject Subject) http.Handler {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 		metrics.ServeHTTP(w, r)
 	})
+	handleRecordings(mux, subject)
 	mux.HandleFunc("POST "+hintsPath, func(w http.ResponseWriter, _ *http.Request) {
 		subject.ReviewHints()
 		answer(w, struct{}{})

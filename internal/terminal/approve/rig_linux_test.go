@@ -18,6 +18,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
@@ -103,6 +104,12 @@ func (w *workbench) History(uint64) ([]history.Record, uint64, <-chan struct{}) 
 }
 func (w *workbench) Restart(context.Context, string, string) error { return nil }
 func (w *workbench) ReviewHints()                                  {}
+
+func (w *workbench) Record(string, string, time.Duration) (recording.Info, error) {
+	return recording.Info{}, errors.New("there are no servers")
+}
+
+func (w *workbench) Recordings() *recording.Book { return recording.NewBook(recording.Options{}) }
 
 func (w *workbench) End() {}
 

@@ -20,6 +20,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
 )
@@ -73,8 +74,14 @@ func (w *workbench) Questions() []control.Question                 { return nil 
 func (w *workbench) WatchQuestions() (<-chan struct{}, func())     { return nil, func() {} }
 func (w *workbench) Answer(string, approval.Answer) error          { return nil }
 func (w *workbench) ReviewHints()                                  {}
-func (w *workbench) Metrics() http.Handler                         { return http.NotFoundHandler() }
-func (w *workbench) End()                                          {}
+
+func (w *workbench) Record(string, string, time.Duration) (recording.Info, error) {
+	return recording.Info{}, errors.New("there are no servers")
+}
+
+func (w *workbench) Recordings() *recording.Book { return recording.NewBook(recording.Options{}) }
+func (w *workbench) Metrics() http.Handler       { return http.NotFoundHandler() }
+func (w *workbench) End()                        {}
 
 // run serves a workbench with calls until stop.
 func run(t *testing.T, calls ...history.Record) (w *workbench, find Finder, stop func()) {

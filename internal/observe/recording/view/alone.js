@@ -1,0 +1,2 @@
+
+showRecording(document.getElementById("recording"), document.getElementById("messages").textContent);
