@@ -127,8 +127,3 @@ func (w *watcher) lookAtWork(isFirst bool, event *control.Event) {
 		}
 	}
 }
-
-// Running implements control.Subject.
-func (i Inspector) Running() control.RunningCalls {
-	return control.RunningCalls{Calls: []control.RunningCall{}}
-}

@@ -58,6 +58,7 @@ func addCommands(root *cobra.Command, g *globals) {
 			groupedHelp("Show what runs, also as a page; answer what waits", newPS(), newTop(), newUI(), newApprove()),
 			groupedHelp("Show changed definitions of tools, and accept them", newChanges()),
 			groupedHelp("Show a server's stderr; restart it; stop a workbench", newLogs(g), newRestart(g), newStop()),
+			groupedHelp("List the calls that run, or cancel one", newCancel()),
 			groupedHelp("Show the last calls; print metrics; use the audit log", newHistory(), newMetrics(), newAudit(g)),
 		}},
 		{"Serve", []helpLine{

@@ -143,6 +143,7 @@ var hostileRuns = map[string][]hostileRun{
 	"ui":           {{args: []string{"--no-open", "--assets", hostile}, shows: true}, {args: []string{hostile}, shows: true}},
 	"changes":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{hostile}, shows: true}, {args: []string{"--accept", hostile}}},
 	"approve":      {{args: []string{"--json"}}, {args: []string{hostile, hostile}}},
+	"cancel":       {{args: nil}, {args: []string{"--json"}}, {args: []string{hostile}, shows: true}},
 	"history":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{"--errors", "--pid", hostile}}},
 	"logs":         {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$GOOD", "--json"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},
 	"restart":      {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$BAD"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},

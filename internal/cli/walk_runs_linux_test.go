@@ -132,6 +132,7 @@ var walkRuns = map[string][]walkRun{
 	"top":     {{where: running, keys: "q", fails: true, noJSON: "none"}},
 	"changes": {{fails: true, noJSON: "is an empty list"}, {where: running}, {where: running, args: []string{"nosuch"}, fails: true}, {where: running, args: []string{"--accept", "nosuch"}, fails: true}},
 	"approve": {{where: running, keys: "\x04", fails: true, noJSON: "asks"}, {where: running, args: []string{"nosuch", "no"}, keys: "\x04", fails: true, noJSON: "answers"}},
+	"cancel":  {{fails: true, noJSON: "is an empty list"}, {where: running}, {where: running, args: []string{"nosuch"}, fails: true}},
 	"logs": {
 		{fails: true},
 		{where: running, asItIs: logLine},

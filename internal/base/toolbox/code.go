@@ -13,6 +13,7 @@ const (
 	AuditOtherKey        Code = "audit-other-key"
 	AuditUnreadable      Code = "audit-unreadable"
 	CallFailed           Code = "call-failed"
+	CallNotRunning       Code = "call-not-running"
 	CallTimedOut         Code = "call-timed-out"
 	CannotListen         Code = "cannot-listen"
 	CasesDiffer          Code = "cases-differ"

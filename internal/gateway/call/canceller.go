@@ -16,6 +16,9 @@ type Canceller struct {
 	// Memory for the first request to a server; nearly always there is just one.
 	first run
 	taken atomic.Bool
+
+	running atomic.Pointer[run]       // the last request to a server; nil before the first
+	part    atomic.Pointer[Canceller] // of the last request that is sent on behalf of this one; nil for nearly all
 }
 
 // newRun returns a zeroed run.

@@ -16,7 +16,7 @@ const (
 	typeNotFound  = "not_found"         // the server has no such tool
 	typeDenied    = "denied"            // by a stage: the policy, or a person
 	typeRefused   = "refused"           // not sent for another reason
-	typeCancelled = "cancelled"         // by the client
+	typeCancelled = "cancelled"         // by the client or a person
 	typeTimeout   = "timeout"
 	typeLogin     = "login_needed"
 	typeStart     = "start_failed"

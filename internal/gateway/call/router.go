@@ -65,6 +65,7 @@ func (router *Router) begin(r *run) bool {
 			observer.CallBegan(&r.call, r.timing.began)
 		}
 	}
+	r.canceller.show(r)
 	for _, screener := range router.stages.Screen {
 		if refusal := screener.Screen(&r.call); refusal != nil {
 			r.deny(refusal)

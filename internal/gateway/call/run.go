@@ -17,6 +17,7 @@ import (
 type run struct {
 	router    *Router
 	call      Call
+	asked     string // the Name of the call, as the client sent it
 	canceller *Canceller
 	replier   Replier
 	lease     *fleet.Lease // nil while there is none
@@ -141,10 +142,7 @@ func (r *run) cancelled(cause error) {
 		r.finish(Outcome{}, cause)
 		return
 	}
-	var reason []byte
-	if cancelled, ok := errors.AsType[Cancelled](cause); ok {
-		reason = cancelled.Reason
-	}
+	reason := reasonOf(cause)
 	if lease == nil { // logIn sees the cause
 		return
 	}

@@ -148,7 +148,7 @@ const (
 	StatusRPCError             // the server answered with a JSON-RPC error
 	StatusFailed               // there is no usable answer: the server could not be reached, or ended, or was silent for too long
 	StatusRefused              // it was not sent: a stage refused it, or the server has no such tool
-	StatusCancelled            // the client cancelled it, or went away
+	StatusCancelled            // the client or a person cancelled it, or the client went away
 	StatusInputRequired        // the server wants input first; the client will send the request again with it
 )
 

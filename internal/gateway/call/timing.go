@@ -1,6 +1,9 @@
 package call
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // phase is what a request is waiting for, or where it is. Its time is divided among the phases.
 type phase uint8
@@ -21,6 +24,7 @@ const (
 type timing struct {
 	began    time.Time
 	now      phase
+	shown    uint32    // now, written and read atomically, for those who look from outside
 	since    time.Time // when the phase began
 	spent    [phases]time.Duration
 	sent     time.Time // when it was first sent
@@ -45,6 +49,7 @@ func (t *timing) enter(next phase) {
 	}
 	t.spent[t.now] += now.Sub(t.since)
 	t.now, t.since = next, now
+	atomic.StoreUint32(&t.shown, uint32(next))
 	if t.trace != nil {
 		t.trace.enter(next, now)
 	}
@@ -65,6 +70,7 @@ func (t *timing) unsent() {
 		t.sent = time.Time{}
 	}
 	t.now = inWorkbench
+	atomic.StoreUint32(&t.shown, uint32(inWorkbench))
 	if t.trace != nil {
 		t.trace.unsent()
 	}

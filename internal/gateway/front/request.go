@@ -140,7 +140,7 @@ func (r *request) callTool(message *wire.Message) {
 func (r *request) cancel(cause error) {
 	open := r.suspension.takeOpenIfAny()
 	r.canceller.Cancel(cause)
-	refuseAll(open, "The client cancelled the call")
+	refuseAll(open, cancelledText(cause))
 	if resumed := r.suspension.resumed.Load(); resumed != nil {
 		resumed.cancel(cause)
 	}
@@ -251,6 +251,9 @@ func (r *request) fail(reason *metatool.Error) { r.respond(metatool.Answer{Error
 
 // finish answers the request as the client's era has it.
 func (r *request) finish(answer metatool.Answer) {
+	if stopped, ok := errors.AsType[*call.Stopped](answer.Cancelled); ok {
+		answer = metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInternalError, Message: stopped.Explain()}}
+	}
 	if client := r.session.stateless; client != nil {
 		answer = client.raise(r.method, answer)
 	}
@@ -280,7 +283,7 @@ func (r *request) send(to reply, answer metatool.Answer) {
 	s.requests.remove(to.key)
 	_, cancelled := errors.AsType[call.Cancelled](r.canceller.Cause())
 	if to.origin != nil {
-		r.traceAnswer(to.origin, answer, cancelled)
+		r.traceAnswer(to.origin, answer, cancelled || isStopped(r.canceller.Cause()))
 	}
 	to.to.respond(response{id: to.id, answer: answer, isNone: cancelled})
 	s.idle.release()

@@ -48,6 +48,10 @@ func (v *invocation) Reply(outcome call.Outcome, err error) {
 		v.Answerer.Answer(Answer{Outcome: outcome, From: v.ref, limit: v.limit()})
 		return
 	}
+	if stopped, ok := errors.AsType[*call.Stopped](err); ok {
+		v.fail(stopped.Explain())
+		return
+	}
 	failure, ok := errors.AsType[*call.Failure](err)
 	if !ok {
 		v.Answerer.Answer(Answer{Cancelled: err})

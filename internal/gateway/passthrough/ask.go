@@ -32,6 +32,7 @@ func (w waiter) Reply(outcome call.Outcome, err error) { w <- response{outcome, 
 // ask sends a request of our own and waits for the result until ctx ends.
 func (r *routing) ask(ctx context.Context, server *fleet.Server, method string, params []byte) (wire.Payload, error) {
 	var canceller call.Canceller
+	r.Canceller.ShowPart(&canceller)
 	reply := make(waiter, 1)
 	r.forwarder.Router.Forward(server, &call.Forwarding{Method: method, Params: wire.Raw(params), Client: r.Session, Canceller: &canceller, Replier: reply})
 	select {

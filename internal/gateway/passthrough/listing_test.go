@@ -125,7 +125,7 @@ func TestPagesThatDoNotComeInTime(t *testing.T) {
 		&fake{name: "t/b", capabilities: hasTasks, answers: map[string]string{
 			protocol.MethodTasksList: `{"tasks":[{"taskId":"1"}],"nextCursor":"1"}`, protocol.MethodTasksList + ` {"cursor":"1"}`: "hang",
 		}})
-	r := b.newRouting(Request{Method: protocol.MethodTasksList, Session: b.client})
+	r := b.newRouting(Request{Method: protocol.MethodTasksList, Session: b.client, Canceller: new(call.Canceller)})
 	for server, want := range map[string]string{"t/a": "", "t/b": "page 2 did not come in time"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {

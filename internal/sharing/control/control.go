@@ -136,6 +136,8 @@ type Subject interface {
 	Record(toolbox, server string, span time.Duration) (recording.Info, error)
 	// Recordings returns the recordings of servers.
 	Recordings() *recording.Book
+	// Cancel cancels one of them. Its client gets an answer that says so.
+	Cancel(id string) error
 	// End starts to end the program.
 	End()
 }
@@ -154,6 +156,7 @@ const (
 	answerPath    = "/v1/answer"
 	watchPath     = "/v1/watch"
 	runningPath   = "/v1/running"
+	cancelPath    = "/v1/cancel"
 
 	changesPath = "/v1/changes"
 	acceptPath  = "/v1/accept"

@@ -114,7 +114,7 @@ func handler(subject Subject) http.Handler {
 	mux.HandleFunc("POST "+answerPath, func(w http.ResponseWriter, r *http.Request) { answerQuestion(w, r, subject) })
 	handleTrials(mux, subject)
 	mux.Handle("GET "+watchPath, newWatches(subject))
-	mux.HandleFunc("GET "+runningPath, func(w http.ResponseWriter, _ *http.Request) { answer(w, subject.Running()) })
+	handleRunning(mux, subject)
 	metrics := subject.Metrics()
 	mux.HandleFunc("GET "+metricsPath, func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))

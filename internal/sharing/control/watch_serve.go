@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -84,16 +83,4 @@ func (c *Client) Watch(ctx context.Context, handle func(Event) error) error {
 		return cause
 	}
 	return lines.Err()
-}
-
-// Running returns the requests of clients to servers that are in flight.
-func (c *Client) Running(ctx context.Context) (running RunningCalls, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
-	body, err := c.send(ctx, http.MethodGet, runningPath, nil)
-	if err != nil {
-		return running, err
-	}
-	defer body.Close()
-	return running, json.NewDecoder(io.LimitReader(body, maxAnswer)).Decode(&running)
 }

@@ -245,6 +245,21 @@ func Changes(cmd *cobra.Command, _ []string, typed string) (found []cobra.Comple
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
+// RunningCalls completes the ID of a call that runs.
+func RunningCalls(cmd *cobra.Command, args []string, typed string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	dir, err := runtimedir.Open(os.Getenv, config.StateDir())
+	if len(args) == 0 && err == nil {
+		workbenches, _ := control.Find(cmd.Context(), dir) // a workbench that does not answer offers nothing
+		for _, client := range workbenches {
+			running, _ := client.Running(cmd.Context())
+			for _, one := range running.Calls {
+				found = offer(found, typed, one.ID, strings.TrimSuffix(one.Toolbox+"/"+one.Server+"/"+one.Tool, "/"))
+			}
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
 // Logins completes TOOLBOX/SERVER of servers that a person can sign in to.
 func Logins(l *loader.Loader) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
