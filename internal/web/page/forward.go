@@ -29,7 +29,7 @@ var routes = map[string]route{
 	"POST call":          {parameters: []string{"toolbox", "server", "tool"}, body: true},
 	"POST call/answer":   {parameters: []string{"question"}, body: true},
 	"GET toolboxes":      {},
-	"GET changes":        {},
+	"GET changes":        {parameters: []string{"toolbox", "server", "tool"}},
 	"POST accept":        {parameters: []string{"toolbox", "server", "tool", "hash"}},
 	"GET logins":         {},
 	"GET questions":      {},
