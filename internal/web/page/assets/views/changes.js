@@ -39,7 +39,7 @@ const keyOf = (row) => JSON.stringify(argsOf(row).map(String));
 /** @param {any} row */
 const commandOf = (row) => row.command + (workbenches.value.length > 1 ? ` --pid ${row.workbench}` : '');
 /** @param {any} row */
-const State = ({ row }) => (row.withheld ? html`<${Status} word="withheld" tone="warn" icon="refused" />` : html`<${Status} word="used, with a mark" tone="busy" icon="warning" />`);
+const State = ({ row }) => (row.withheld ? html`<${Status} word="withheld" tone="warn" icon="refused" />` : html`<${Status} word="used, with a warning" tone="busy" icon="warning" />`);
 
 /** @type {import('../ui/table.js').Column[]} */
 const columns = [
@@ -74,7 +74,7 @@ function Detail({ row, onDone }) {
     });
     if (!isMeant) return;
     setBusy(true);
-    await act(() => post(at(row.workbench, 'accept'), { toolbox: row.toolbox, server: row.server, tool: row.tool, hash: row.hash }), `${nameOf(row)} is accepted`);
+    await act(() => post(at(row.workbench, 'accept'), { toolbox: row.toolbox, server: row.server, tool: row.tool, hash: row.hash }), `Accepted: ${nameOf(row)}`);
     setBusy(false);
     onDone();
   };
@@ -90,7 +90,7 @@ function Detail({ row, onDone }) {
     <p class="muted section">Invisible characters, and spaces other than the plain one, are drawn as <span class="invisible">⟨U+200B⟩</span>. Secrets are masked.</p>
     <div class="buttons section"><button type="button" class="button primary" disabled=${isBusy || (!shown.diff && alone.isLoading)} onClick=${accept}>Accept…</button></div>
     <h3>If you do not accept it</h3>
-    <p>${row.withheld ? 'It stays withheld: clients neither see it nor can they use it.' : 'Clients go on to use it, with a mark that it changed. To take it from them, disable the server, deny the tool in the policy, or lock the definitions.'}
+    <p>${row.withheld ? 'It stays withheld: clients neither see it nor can they use it.' : 'Clients go on to use it, with a warning that it changed. To take it from them, disable the server, deny the tool in the policy, or lock the definitions.'}
       ${' '}If the server changes back, this goes away by itself.</p>
     <p class="muted section">In a terminal:</p><${Command} text=${commandOf(row)} />`;
 }

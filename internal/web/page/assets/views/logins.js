@@ -46,7 +46,7 @@ const Detail = ({ row }) => html`
     ['Scopes', row.scopes?.length > 0 && html`<span class="chips">${row.scopes.map((/** @type {string} */ name) => html`<span class="badge"><${Text} text=${name} /></span>`)}</span>`],
     ['Workbench', String(row.workbench)],
   ]} />
-  ${row.state !== 'fixed header' && row.state !== 'automatic' && html`<p class="section">${row.state === 'login needed' ? 'To log in' : 'To log in again, or as somebody else'}, in a terminal:</p><${Command} text=${row.command} />
+  ${row.state !== 'fixed header' && row.state !== 'automatic' && html`<p class="section">${row.state === 'login needed' || row.state === 'none' ? 'To log in' : 'To log in again, or as somebody else'}, in a terminal:</p><${Command} text=${row.command} />
     <p class="muted">It opens your browser. Running workbenches use the login at once.</p>`}`;
 
 /** @param {{args: string[]}} props */
