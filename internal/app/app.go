@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/elicitation"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/ledger"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
@@ -90,6 +91,7 @@ type App struct {
 	telemetry  *telemetry.Sender // nil: nothing is sent
 	ledger     *ledger.Ledger
 	desk       *approval.Desk
+	people     *elicitation.Desk
 	rounds     *policy.Rounds
 	trials     trials
 	audit      *audit.Log   // nil: nothing is recorded
@@ -180,10 +182,11 @@ func New(options Options) (*App, error) {
 	a.onStop("servers", a.fleet.Stop)
 	a.front = front.New(front.Options{
 		Surface: a.surface, Forwarder: a.forwarder, RootsMatter: a.fleet.AsksForRoots, Admit: options.Admit, Answered: a.telemetry.Answered(), SessionEnded: a.meter.ClientLeft,
-		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log,
+		Version: options.Version, MaxMessage: options.Config.MaxMessageSize, Log: options.Log, People: a.people,
 	})
 	a.onStop("approvals", func(context.Context) error {
 		a.desk.Close()
+		a.people.Close()
 		return nil
 	})
 	a.telemetry.Start()
@@ -198,6 +201,7 @@ func (a *App) prepareStages(options *Options) {
 	a.prepareTelemetry()
 	a.openAudit(options)
 	a.desk = approval.New(a.deskOptions(options))
+	a.people = elicitation.New(elicitation.Options{Mask: a.Mask, Reachable: options.Reachable, Changed: a.desk.TellWatchers}, options.Config.Elicitation)
 	a.router.Store(call.NewRouter(a.stages(options.Config)))
 }
 
@@ -276,6 +280,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 		a.fleet.Restrict(restrictions)
 		a.fleet.Apply(cfg)
 		a.config.Store(cfg)
+		a.people.Configure(cfg.Elicitation)
 		a.reroute(former, cfg)
 		a.meter.Retain(func(toolbox, name string) bool {
 			_, ok := a.Server(toolbox, name)

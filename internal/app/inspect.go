@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime/metrics"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/journal"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
@@ -59,7 +57,7 @@ func (i Inspector) overview() control.Workbench {
 		Notice: i.App.withheld.Load().(string),
 		Folder: folder, Audit: i.App.auditAt, Started: i.App.started, Clients: i.clients(folder), Allocations: allocations(), Servers: []control.Server{},
 		Activity: i.App.activity(time.Now()), ActivityTime: meter.Window.Seconds(),
-		Waiting: len(i.App.desk.Waiting()),
+		Waiting: len(i.App.desk.Waiting()), Asked: len(i.App.people.Waiting()),
 	}
 	if state := i.App.files.Load(); state != nil {
 		seen.Loaded, seen.Problem = state.loaded, state.problem
@@ -180,33 +178,6 @@ func (i Inspector) Restart(ctx context.Context, box, server string) error {
 // History implements control.Subject.
 func (i Inspector) History(after uint64) ([]history.Record, uint64, <-chan struct{}) {
 	return i.App.history.Read(after)
-}
-
-// Questions implements control.Subject.
-func (i Inspector) Questions() []control.Question {
-	waiting := i.App.desk.Waiting()
-	all := make([]control.Question, len(waiting))
-	for n, one := range waiting {
-		all[n] = control.Question{
-			ID: one.ID, Tool: one.Ref.Toolbox + "/" + one.Ref.Server + "/" + one.Ref.Name, Caller: one.Caller, Client: one.Client, Arguments: one.Shown,
-			Rule: one.Rule, Because: one.Because, Since: one.Since, Deadline: one.Deadline,
-		}
-	}
-	return all
-}
-
-// WatchQuestions implements control.Subject.
-func (i Inspector) WatchQuestions() (changes <-chan struct{}, end func()) {
-	return i.App.desk.Subscribe()
-}
-
-// Answer implements control.Subject.
-func (i Inspector) Answer(id string, answer approval.Answer) error {
-	err := i.App.desk.Answer(id, answer)
-	if errors.Is(err, approval.ErrNotWaiting) {
-		return control.NotWaiting(id)
-	}
-	return err
 }
 
 // ReviewHints implements control.Subject.

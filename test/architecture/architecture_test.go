@@ -31,7 +31,7 @@ var folders = []struct {
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"httpauth", "credentials"}},
 	{"internal/servers", []string{"process", "downstream", "oauth", "catalog", "search", "fleet"}},
-	{"internal/gateway", []string{"subject", "call", "policy", "ledger", "approval", "metatool", "tokencost", "passthrough", "front"}},
+	{"internal/gateway", []string{"subject", "call", "policy", "ledger", "approval", "elicitation", "metatool", "tokencost", "passthrough", "front"}},
 	{"internal/observe", []string{"meter", "recording", "history", "exposition", "telemetry", "audit"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{"", "loader", "service"}},

@@ -7,6 +7,7 @@ type Code string
 const (
 	AddSourceUnclear     Code = "add-source-unclear"
 	AmbiguousName        Code = "ambiguous-name"
+	AnswerElsewhere      Code = "answer-elsewhere"
 	AnswerNeeded         Code = "answer-needed"
 	ArgumentsInvalid     Code = "arguments-invalid"
 	AuditBroken          Code = "audit-broken"
@@ -102,5 +103,6 @@ const (
 	UnknownCode          Code = "unknown-code"
 	Usage                Code = "usage"
 	Unreachable          Code = "workbench-unreachable"
+	WrongAnswer          Code = "wrong-answer"
 	WrongCode            Code = "wrong-code"
 )

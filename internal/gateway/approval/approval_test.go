@@ -101,6 +101,10 @@ var (
 	terminalFirst = []string{config.AskTerminal, config.AskClient}
 	clientOnly    = []string{config.AskClient}
 	terminalOnly  = []string{config.AskTerminal}
+	pageOnly      = []string{config.AskPage}
+	pageFirst     = []string{config.AskPage, config.AskClient}
+	pageLast      = []string{config.AskTerminal, config.AskClient, config.AskPage}
+	everywhere    = []string{config.AskClient, config.AskTerminal, config.AskPage}
 )
 
 // try is one call to ask about.
@@ -230,6 +234,12 @@ func TestWhoIsAsked(t *testing.T) {
 		{"terminal only", terminalOnly, forms, false, false, "terminal", ""},
 		{"terminal first, nobody watches", terminalFirst, forms, false, false, "client terminal", ""},
 		{"terminal first, watched", terminalFirst, forms, false, true, "terminal", ""},
+		{"page only", pageOnly, forms, false, false, "terminal", ""},
+		{"page first, a terminal watches", pageFirst, forms, false, true, "client terminal", ""},
+		{"page last, nobody watches", pageLast, forms, false, false, "client terminal", ""},
+		{"page last, a terminal watches", pageLast, forms, false, true, "terminal", ""},
+		{"unreachable, page only", pageOnly, forms, true, false, nobody, "'mcp-workbench ui' cannot reach this workbench"},
+		{"unreachable, page first", pageFirst, "{}", true, false, nobody, "there is no person at this client, and 'mcp-workbench ui' cannot reach"},
 		{"unreachable", both, forms, true, false, "client", ""},
 		{"unreachable, terminal first", terminalFirst, forms, true, true, "client", ""},
 		{"unreachable, terminal only", terminalOnly, forms, true, false, nobody, "'mcp-workbench approve' cannot reach this workbench"},
@@ -239,7 +249,7 @@ func TestWhoIsAsked(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d, c := newDesk(!test.unreachable), newClient(t, test.capabilities, false)
 				if test.watched {
-					_, end := d.Subscribe()
+					_, end := d.Subscribe(config.AskTerminal)
 					defer end()
 				}
 				ctx, cancel := context.WithCancel(t.Context())
@@ -269,10 +279,39 @@ func TestWhoIsAsked(t *testing.T) {
 	}
 }
 
+// A page that watches counts where the page comes before the client, and one that just looks never does.
+func TestWhoWatches(t *testing.T) {
+	for _, test := range []struct {
+		via     []string
+		watcher string
+		asked   bool // the client
+	}{
+		{pageFirst, config.AskPage, false},
+		{pageFirst, "", true},
+		{terminalFirst, config.AskPage, true},
+		{terminalFirst, "", true},
+		{pageLast, config.AskPage, true},
+		{everywhere, config.AskPage, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d, c := newDesk(true), newClient(t, forms, false)
+			_, end := d.Subscribe(test.watcher)
+			defer end()
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := c.begin(ctx, d, try{via: test.via})
+			if asked, _ := c.counts(); asked > 0 != test.asked {
+				t.Errorf("%v, watched by %q: asked %d times", test.via, test.watcher, asked)
+			}
+			cancel()
+			ended.isOpen()
+		})
+	}
+}
+
 func TestWatcherLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, c := newDesk(true), newClient(t, forms, false)
-		_, end := d.Subscribe()
+		_, end := d.Subscribe(config.AskTerminal)
 		ended := c.begin(t.Context(), d, try{via: terminalFirst})
 		if c.last() != nil {
 			t.Error("the client was asked although somebody watches")
@@ -284,10 +323,56 @@ func TestWatcherLeaves(t *testing.T) {
 	})
 }
 
+// An answer counts only by a way that the policy names, whoever sends it.
+func TestAnswersOfThePage(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		via      []string
+		from     string
+		want     []string // other ways; nil: it counts
+		progress string
+	}{
+		{"only the page", pageOnly, config.AskPage, nil, "(mcp-workbench ui)"},
+		{"the page beside others", everywhere, config.AskPage, nil, "(mcp-workbench approve "},
+		{"a terminal beside others", everywhere, config.AskTerminal, nil, "(mcp-workbench approve "},
+		{"a terminal, where only the page counts", pageOnly, config.AskTerminal, pageOnly, "(mcp-workbench ui)"},
+		{"the page, where only a terminal counts", both, config.AskPage, terminalOnly, "(mcp-workbench approve "},
+		{"a way that is none", everywhere, "client", []string{config.AskTerminal, config.AskPage}, "(mcp-workbench approve "},
+		{"no way", everywhere, "", []string{config.AskTerminal, config.AskPage}, "(mcp-workbench approve "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, c := &witness{}, newClient(t, "{}", false)
+				d := New(Options{Reachable: true, Mask: func(text string) string { return text }, Observer: w})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				ended := c.begin(ctx, d, try{via: test.via, meta: `{"progressToken":"p"}`})
+				if len(c.progress) == 0 || !strings.Contains(c.progress[0], test.progress) {
+					t.Errorf("progress %q, want %q", c.progress, test.progress)
+				}
+				err := d.Answer(d.Waiting()[0].ID, Session, test.from)
+				elsewhere, isElsewhere := errors.AsType[*NotViaError](err)
+				switch {
+				case test.want == nil:
+					if err != nil {
+						t.Error(err)
+					}
+					ended.check(t, "")
+					if got := w.lines[len(w.lines)-1]; got != "session by "+test.from {
+						t.Errorf("the observer was told %s", got)
+					}
+				case !isElsewhere || !slices.Equal(elsewhere.Via, test.want) || !ended.isOpen():
+					t.Errorf("got %v, want one of %v", err, test.want)
+				}
+			})
+		})
+	}
+}
+
 func TestAnswerOfATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, c := newDesk(true), newClient(t, forms, false)
-		changes, end := d.Subscribe()
+		changes, end := d.Subscribe(config.AskTerminal)
 		defer end()
 		ended := c.begin(t.Context(), d, try{via: both, arguments: `{"path":"/a","note":"s3cret"}`})
 		<-changes
@@ -296,13 +381,13 @@ func TestAnswerOfATerminal(t *testing.T) {
 			waiting.Shown != "path: \"/a\"\nnote: \"[hidden]\"" || waiting.Deadline.Sub(waiting.Since) != 2*time.Minute || len(waiting.ID) != idLength {
 			t.Errorf("it waits as %+v", waiting)
 		}
-		if err := d.Answer("other", Once); !errors.Is(err, ErrNotWaiting) {
+		if err := d.Answer("other", Once, config.AskTerminal); !errors.Is(err, ErrNotWaiting) {
 			t.Errorf("an unknown ID: %v", err)
 		}
-		if err := d.Answer(waiting.ID, Once); err != nil {
+		if err := d.Answer(waiting.ID, Once, config.AskTerminal); err != nil {
 			t.Error(err)
 		}
-		if err := d.Answer(waiting.ID, No); !errors.Is(err, ErrNotWaiting) {
+		if err := d.Answer(waiting.ID, No, config.AskTerminal); !errors.Is(err, ErrNotWaiting) {
 			t.Errorf("the second answer: %v", err)
 		}
 		<-changes
@@ -315,7 +400,7 @@ func TestAnswerOfATerminal(t *testing.T) {
 		}
 		c.answer(accept("session")) // too late
 		no := c.begin(t.Context(), d, try{via: both})
-		if err := d.Answer(d.Waiting()[0].ID, No); err != nil {
+		if err := d.Answer(d.Waiting()[0].ID, No, config.AskTerminal); err != nil {
 			t.Error(err)
 		}
 		no.check(t, "a person said no")
@@ -336,7 +421,7 @@ func TestClientIsUnable(t *testing.T) {
 				if !ended.isOpen() {
 					t.Error("it does not wait for a terminal")
 				}
-				if err := d.Answer(d.Waiting()[0].ID, Once); err != nil {
+				if err := d.Answer(d.Waiting()[0].ID, Once, config.AskTerminal); err != nil {
 					t.Error(err)
 				}
 			}
@@ -357,6 +442,8 @@ func TestWaysToAnswerInTime(t *testing.T) {
 		{both, forms, "answer in this client or with 'mcp-workbench approve', and"},
 		{terminalFirst, forms, "answer with 'mcp-workbench approve' or in this client, and"},
 		{clientOnly, forms, "answer in this client, and"},
+		{pageOnly, forms, "answer on the page of 'mcp-workbench ui', and"},
+		{everywhere, "{}", "answer with 'mcp-workbench approve' or on the page of 'mcp-workbench ui', and"},
 		{both, "{}", "answer with 'mcp-workbench approve', and"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -414,7 +501,7 @@ func TestModernClientReturns(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d, c := newDesk(true), newClient(t, forms, true)
 				ended := c.begin(t.Context(), d, try{via: both})
-				if err := d.Answer(d.Waiting()[0].ID, Once); err != nil {
+				if err := d.Answer(d.Waiting()[0].ID, Once, config.AskTerminal); err != nil {
 					t.Error(err)
 				}
 				if !ended.isOpen() || len(d.Waiting()) > 0 {
@@ -650,8 +737,8 @@ func TestObserverIsToldWhoAnswered(t *testing.T) {
 	}{
 		{"client", both, func(_ *Desk, c *client) { c.answer(accept("same")) }, []string{asked, "same by client"}},
 		{"client says no", both, func(_ *Desk, c *client) { c.answer(accept("no")) }, []string{asked, "no by client"}},
-		{"terminal", both, func(d *Desk, _ *client) { _ = d.Answer(d.Waiting()[0].ID, Session) }, []string{asked, "session by terminal"}},
-		{"terminal says no", both, func(d *Desk, _ *client) { _ = d.Answer(d.Waiting()[0].ID, No) }, []string{asked, "no by terminal"}},
+		{"terminal", both, func(d *Desk, _ *client) { _ = d.Answer(d.Waiting()[0].ID, Session, config.AskTerminal) }, []string{asked, "session by terminal"}},
+		{"terminal says no", both, func(d *Desk, _ *client) { _ = d.Answer(d.Waiting()[0].ID, No, config.AskTerminal) }, []string{asked, "no by terminal"}},
 		{"nobody", both, func(*Desk, *client) { time.Sleep(3 * time.Minute) }, []string{asked, "unanswered by "}},
 		{"the end", both, func(d *Desk, _ *client) { d.Close() }, []string{asked, "no by stop"}},
 		{"an earlier answer", both, func(d *Desk, c *client) {

@@ -26,9 +26,9 @@ func (d *Desk) Ask(ctx context.Context, question *policy.Question) *call.Failure
 	case d.memory.allows(a.entry.session, a.entry.subject):
 		a.settled = decision{answer: Once, by: byEarlier}
 		return a.tell(nil)
-	case !a.viaClient && !a.viaTerminal:
+	case !a.viaClient && len(a.entry.Via) == 0:
 		return a.tell(a.cannotAsk())
-	case !d.add(a.entry, a.viaTerminal):
+	case !d.add(a.entry):
 		return a.refusal("too many calls wait for approval already", "Try again when they are answered.")
 	}
 	defer d.remove(a.entry)
@@ -69,33 +69,48 @@ type asking struct {
 	tool     string // quoted
 	entry    *entry
 
-	viaClient, viaTerminal bool
-	terminalFirst          bool // the client is asked only if no terminal watches
+	viaClient bool
+	first     []string // the client is asked only if nobody watches who would answer by one of these ways
 
 	form    *downstream.Question // that the client has not answered; nil: none
 	answers chan clientAnswer    // of the client; gets one
 
-	approved bool     // by a terminal; the client has to come back
+	approved bool     // by a terminal or a page; the client has to come back
 	settled  decision // that counts; zero while there is none
 }
 
 func (d *Desk) newAsking(question *policy.Question) *asking {
 	asked, profile := question.Call, question.Call.Client.Profile()
 	via, now, shows := question.Ask.Via, time.Now(), viewer{d.options.Mask}
+	ways, first := d.waysBeside(via)
 	return &asking{
 		desk: d, question: question, client: asked.Client, isModern: profile.Modern(), answers: make(chan clientAnswer, 1),
-		tool:          shownTool(question.Ref),
-		viaClient:     slices.Contains(via, config.AskClient) && profile.AnswersForms(),
-		viaTerminal:   slices.Contains(via, config.AskTerminal) && d.options.Reachable,
-		terminalFirst: len(via) > 1 && via[0] == config.AskTerminal,
+		tool:      shownTool(question.Ref),
+		viaClient: slices.Contains(via, config.AskClient) && profile.AnswersForms(),
+		first:     first,
 		entry: &entry{
 			session: profile, subject: subject.New(question.Ref, asked.Tool, asked.Arguments), decided: make(chan decision, 1),
 			Waiting: Waiting{
 				Since: now, Deadline: now.Add(question.Ask.Timeout), Caller: question.Caller, Client: profile.Name(), Ref: question.Ref,
-				Shown: shows.arguments(asked.Arguments), Rule: question.Reason.Where(), Because: shows.masked(question.Reason.Why()),
+				Shown: shows.arguments(asked.Arguments), Rule: question.Reason.Where(), Because: shows.masked(question.Reason.Why()), Via: ways,
 			},
 		},
 	}
+}
+
+// waysBeside returns those ways of the policy by which others than the client can answer, and which of them come first.
+func (d *Desk) waysBeside(via []string) (ways, first []string) {
+	if !d.options.Reachable {
+		return nil, nil
+	}
+	for _, way := range via {
+		if way == config.AskClient {
+			first = ways[:len(ways):len(ways)]
+			continue
+		}
+		ways = append(ways, way)
+	}
+	return ways, first
 }
 
 // wait returns nil when somebody allows the call.
@@ -106,9 +121,8 @@ func (a *asking) wait(ctx context.Context) *call.Failure {
 	defer tick.Stop()
 	a.report()
 	for {
-		isWatched, changed := a.desk.isWatched()
-		isForTerminal := a.terminalFirst && a.viaTerminal && isWatched
-		if a.viaClient && a.form == nil && !a.approved && !isForTerminal {
+		isForOthers, changed := a.desk.isWatched(a.first)
+		if a.viaClient && a.form == nil && !a.approved && !isForOthers {
 			a.askClient()
 		}
 		select {
@@ -175,7 +189,7 @@ func (a *asking) handleAnswer(got clientAnswer) (refusal *call.Failure, isOver b
 	switch {
 	case a.approved && (got.dismissed || got.unable):
 		return nil, true
-	case got.unable && a.viaTerminal:
+	case got.unable && len(a.entry.Via) > 0:
 		a.viaClient = false
 		return nil, false
 	case got.unable:
@@ -223,7 +237,7 @@ func (a *asking) late() *call.Failure {
 	default:
 	}
 	if a.approved {
-		return a.refusal(fmt.Sprintf("a person allowed it at a terminal, but the client did not come back for it within %s", short(a.question.Ask.Timeout)), "Try again.")
+		return a.refusal(fmt.Sprintf("a person allowed it %s, but the client did not come back for it within %s", places[a.settled.by], short(a.question.Ask.Timeout)), "Try again.")
 	}
 	hint := fmt.Sprintf("Ask the user to be ready to answer %s, and try again.", strings.Join(a.ways(), " or "))
 	return a.refusal(fmt.Sprintf("nobody approved it within %s", short(a.question.Ask.Timeout)), hint)
@@ -235,24 +249,41 @@ func (a *asking) ways() (ways []string) {
 		switch {
 		case via == config.AskClient && a.viaClient:
 			ways = append(ways, "in this client")
-		case via == config.AskTerminal && a.viaTerminal:
-			ways = append(ways, "with 'mcp-workbench approve'")
+		case via != config.AskClient && slices.Contains(a.entry.Via, via):
+			ways = append(ways, commands[via])
 		}
 	}
 	return ways
 }
+
+// commands are how people answer who are not at the client.
+var commands = map[string]string{
+	config.AskTerminal: "with 'mcp-workbench approve'",
+	config.AskPage:     "on the page of 'mcp-workbench ui'",
+}
+
+// places are where people were who allowed a call for which the client has to come back.
+var places = map[decider]string{byTerminal: "at a terminal", byPage: "on the page", byEarlier: "earlier"}
 
 // cannotAsk is for a call that nobody can be asked about.
 func (a *asking) cannotAsk() *call.Failure {
 	via := a.question.Ask.Via
 	const hint = "Do not try again: use another tool, or ask the user"
 	switch {
-	case !slices.Contains(via, config.AskTerminal):
+	case !slices.ContainsFunc(via, func(way string) bool { return way != config.AskClient }):
 		return a.refusal("this client cannot be asked", hint+", who can allow 'terminal' in policy.ask.via, or use a client that supports elicitation.")
 	case !slices.Contains(via, config.AskClient):
-		return a.refusal("'mcp-workbench approve' cannot reach this workbench", hint+", who can use a shared workbench.")
+		return a.refusal(unreachable(via)+" cannot reach this workbench", hint+", who can use a shared workbench.")
 	}
-	return a.refusal("nobody can be asked: there is no person at this client, and 'mcp-workbench approve' cannot reach this workbench", hint+".")
+	return a.refusal("nobody can be asked: there is no person at this client, and "+unreachable(via)+" cannot reach this workbench", hint+".")
+}
+
+// unreachable names the commands with which a person would answer.
+func unreachable(via []string) string {
+	if slices.Contains(via, config.AskTerminal) {
+		return "'mcp-workbench approve'"
+	}
+	return "'mcp-workbench ui'"
 }
 
 // refusal is the error of a call that was not approved.
@@ -292,10 +323,13 @@ func (a *asking) report() {
 		return
 	}
 	text := fmt.Sprintf("waiting for approval of %s", a.tool)
-	if a.entry.ID != "" {
+	switch {
+	case slices.Contains(a.entry.Via, config.AskTerminal):
 		text += fmt.Sprintf(" (mcp-workbench approve %s)", a.entry.ID)
+	case a.entry.ID != "":
+		text += " (mcp-workbench ui)"
 	}
-	a.client.TryNotify(protocol.NotifyProgress, progress(token, time.Now(), text))
+	a.client.TryNotify(protocol.NotifyProgress, call.WaitProgress(token.Bytes(), time.Now(), text))
 }
 
 // short writes a duration without what is zero.

@@ -1,5 +1,5 @@
-// Package approval asks people about calls that the policy does not decide alone: through the client that sent the call, or
-// with the command 'approve' at a terminal. It remembers what they allowed for a while.
+// Package approval asks people about calls that the policy does not decide alone: through the client that sent the call,
+// with the command 'approve' at a terminal, or on the page. It remembers what they allowed for a while.
 package approval
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/subject"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 const (
@@ -28,17 +29,17 @@ type Desk struct {
 
 	mu       sync.Mutex
 	closed   bool
-	rules    uint64   // how often the policy has changed
-	waiting  []*entry // the oldest first
-	watchers map[chan struct{}]bool
-	changed  chan struct{} // closed when the watchers have changed
+	rules    uint64                   // how often the policy has changed
+	waiting  []*entry                 // the oldest first
+	watchers map[chan struct{}]string // and the way by which each would answer; "" if it just looks
+	changed  chan struct{}            // closed when the watchers have changed
 }
 
 // Options configure a desk.
 type Options struct {
 	// Mask hides the secrets of the configuration in a text.
 	Mask func(text string) string
-	// Reachable says that commands of the user can reach this workbench, so that 'approve' can answer.
+	// Reachable says that commands of the user can reach this workbench, so that 'approve' and the page can answer.
 	Reachable bool
 	// Observer is told about questions and answers. Default: nobody.
 	Observer Observer
@@ -46,7 +47,7 @@ type Options struct {
 
 // New makes a desk. Close must be called.
 func New(options Options) *Desk {
-	return &Desk{options: options, memory: newMemory(), watchers: make(map[chan struct{}]bool), changed: make(chan struct{})}
+	return &Desk{options: options, memory: newMemory(), watchers: make(map[chan struct{}]string), changed: make(chan struct{})}
 }
 
 // Close refuses all calls that wait, and all later ones.
@@ -71,12 +72,15 @@ type Waiting struct {
 	Shown    string // the arguments: one line each, secrets masked, long values by their shape; "" without arguments
 	Rule     string // which rule asks, and where it stands
 	Because  string // the reason that the rule gives, and what does not hold; may be empty
+	// Via are the ways by which a person can answer beside the client: config.AskTerminal and config.AskPage, in the order of
+	// the policy.
+	Via []string
 }
 
 // entry is a call that waits.
 type entry struct {
 	Waiting
-	isListed bool                 // a terminal may decide about it; guarded by the desk's lock
+	isListed bool                 // a terminal or a page may decide about it; guarded by the desk's lock
 	rules    uint64               // those of the desk when it came; guarded by the desk's lock
 	session  *fleet.ClientProfile // may be nil
 	subject  subject.Subject
@@ -95,13 +99,14 @@ type decider uint8
 const (
 	byClient    decider = iota + 1 // a person who was asked through the client
 	byTerminal                     // a person who used the command 'approve'
+	byPage                         // a person who had the page
 	byEarlier                      // answer, about another call of the session
 	byStop                         // of the workbench
 	byDismissal                    // of the form, without an answer
 )
 
 // deciders are the words for who decided.
-var deciders = [...]string{"", "client", "terminal", "earlier answer", "stop", "dismissal"}
+var deciders = [...]string{"", "client", config.AskTerminal, config.AskPage, "earlier answer", "stop", "dismissal"}
 
 // Unanswered is what an observer is told of a call that nobody decided about.
 const Unanswered = "unanswered"
@@ -111,7 +116,7 @@ type Observer interface {
 	// Asked is called when a call begins to wait for a person.
 	Asked(about *call.Call, waiting *Waiting)
 	// Answered is called when the wait is over, or was not needed: with the answer or Unanswered, and with who gave it: client,
-	// terminal, "earlier answer", stop, dismissal (of the form, without an answer), or "".
+	// terminal, page, "earlier answer", stop, dismissal (of the form, without an answer), or "".
 	Answered(about *call.Call, waiting *Waiting, answer, by string)
 }
 
@@ -125,7 +130,7 @@ func (e *entry) decide(with decision) (first bool) {
 	}
 }
 
-// Waiting returns the calls that a person at a terminal may decide about, the oldest first.
+// Waiting returns the calls that a person at a terminal or a page may decide about, the oldest first.
 func (d *Desk) Waiting() []Waiting {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -141,12 +146,30 @@ func (d *Desk) Waiting() []Waiting {
 // ErrNotWaiting means that no call waits under an ID, or that another person was faster.
 var ErrNotWaiting = errors.New("no call waits under this ID: it was answered, cancelled or denied, or it never existed")
 
-// Answer decides about a waiting call, for a person at a terminal.
-func (d *Desk) Answer(id string, answer Answer) error {
+// NotViaError means that the policy does not let a call be answered by the way that was taken.
+type NotViaError struct{ Via []string } // the ways by which it can be
+
+func (e *NotViaError) Error() string {
+	return "the policy lets this call be answered only via " + strings.Join(e.Via, " and ")
+}
+
+// Answer decides about a waiting call, for a person who answers by one of the ways that the policy names for it:
+// config.AskTerminal or config.AskPage.
+func (d *Desk) Answer(id string, answer Answer, via string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := slices.IndexFunc(d.waiting, func(e *entry) bool { return e.isListed && e.ID == id })
-	if at < 0 || !d.waiting[at].decide(decision{answer: answer, by: byTerminal}) {
+	if at < 0 {
+		return ErrNotWaiting
+	}
+	if ways := d.waiting[at].Via; !slices.Contains(ways, via) {
+		return &NotViaError{ways}
+	}
+	by := byTerminal
+	if via == config.AskPage {
+		by = byPage
+	}
+	if !d.waiting[at].decide(decision{answer: answer, by: by}) {
 		return ErrNotWaiting
 	}
 	d.waiting[at].isListed = false // now, so that nobody is asked about it any more
@@ -154,12 +177,12 @@ func (d *Desk) Answer(id string, answer Answer) error {
 	return nil
 }
 
-// Subscribe is for a terminal that watches, and whose person will answer: changes gets a value when the waiting calls may
-// have changed since the last one was received. End must be called.
-func (d *Desk) Subscribe() (changes <-chan struct{}, end func()) {
+// Subscribe is for a terminal or a page that watches, and whose person will answer by that way; with "", for who just looks.
+// changes gets a value when the waiting calls may have changed since the last one was received. End must be called.
+func (d *Desk) Subscribe(via string) (changes <-chan struct{}, end func()) {
 	watcher := make(chan struct{}, 1)
 	d.mu.Lock()
-	d.watchers[watcher] = true
+	d.watchers[watcher] = via
 	d.tellOfWatchers()
 	d.mu.Unlock()
 	return watcher, func() {
@@ -176,6 +199,13 @@ func (d *Desk) tellOfWatchers() {
 	d.changed = make(chan struct{})
 }
 
+// TellWatchers has all who watch look again, since something else changed that they show.
+func (d *Desk) TellWatchers() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tellWatchers()
+}
+
 // tellWatchers is called with mu held.
 func (d *Desk) tellWatchers() {
 	for watcher := range d.watchers {
@@ -186,15 +216,18 @@ func (d *Desk) tellWatchers() {
 	}
 }
 
-// isWatched reports whether a terminal watches; changed is closed when that may have changed.
-func (d *Desk) isWatched() (watched bool, changed <-chan struct{}) {
+// isWatched reports whether somebody watches who would answer by one of some ways; changed is closed when that may have changed.
+func (d *Desk) isWatched(ways []string) (watched bool, changed <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return len(d.watchers) > 0, d.changed
+	for _, via := range d.watchers {
+		watched = watched || slices.Contains(ways, via)
+	}
+	return watched, d.changed
 }
 
-// add has a call wait; it returns false if too many do. A call that no terminal may decide about gets no ID.
-func (d *Desk) add(e *entry, forTerminal bool) bool {
+// add has a call wait; it returns false if too many do. A call that only its client may decide about gets no ID.
+func (d *Desk) add(e *entry) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ofCaller := 0
@@ -206,7 +239,7 @@ func (d *Desk) add(e *entry, forTerminal bool) bool {
 	if len(d.waiting) >= maxWaiting || ofCaller >= maxWaitingOfCaller {
 		return false
 	}
-	if forTerminal {
+	if len(e.Via) > 0 {
 		e.ID, e.isListed = d.newID(), true
 	}
 	e.rules = d.rules

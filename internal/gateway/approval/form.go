@@ -1,11 +1,8 @@
 package approval
 
 import (
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
@@ -110,20 +107,4 @@ func read(response wire.Message, unsupported bool) clientAnswer {
 	word, _ := found[0].Text()
 	answer, _ := ParseAnswer(word)
 	return clientAnswer{answer: answer}
-}
-
-// The progress of waiting calls is counted from the first of these moments to the second.
-var (
-	firstMoment = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-	lastMoment  = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
-)
-
-// progress returns the params of a notification about the wait. The number only depends on the time, and is between -1 and
-// 0: so it increases, also for a call that is asked about twice, by one workbench or by one behind the other, and is below
-// whatever the server reports later for the same request.
-func progress(token wire.Payload, now time.Time, message string) []byte {
-	text := append([]byte(`{"`+protocol.ProgressToken+`":`), token.Bytes()...)
-	text = append(text, `,"progress":`...)
-	text = strconv.AppendFloat(text, -float64(lastMoment.Sub(now))/float64(lastMoment.Sub(firstMoment)), 'f', 15, 64)
-	return append(wire.AppendMember(text, "message", message), '}')
 }

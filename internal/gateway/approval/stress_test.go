@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // hasty is a client that answers at any time, twice, or not at all.
@@ -41,7 +42,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	var isOver atomic.Bool
 	for range 2 {
 		meddling.Go(func() {
-			changes, end := d.Subscribe()
+			changes, end := d.Subscribe(config.AskTerminal)
 			defer end()
 			for !isOver.Load() {
 				select {
@@ -50,7 +51,7 @@ func TestEverythingAtOnce(t *testing.T) {
 					d.PolicyChanged()
 				}
 				for _, one := range d.Waiting() {
-					_ = d.Answer(one.ID, Answer(rand.IntN(4))) // another may have been faster
+					_ = d.Answer(one.ID, Answer(rand.IntN(4)), []string{config.AskTerminal, config.AskPage}[rand.IntN(2)]) // another may have been faster
 				}
 			}
 		})
@@ -64,7 +65,7 @@ func TestEverythingAtOnce(t *testing.T) {
 					calls.Go(func() {
 						ctx, cancel := context.WithTimeout(context.Background(), rand.N(3*time.Millisecond))
 						defer cancel()
-						question := (&client{profile: c.profile}).question(try{via: both, arguments: fmt.Sprintf(`{"n":%d}`, n%2), caller: fmt.Sprint(i)})
+						question := (&client{profile: c.profile}).question(try{via: everywhere, arguments: fmt.Sprintf(`{"n":%d}`, n%2), caller: fmt.Sprint(i)})
 						question.Call.Client = c
 						d.Ask(ctx, question)
 					})

@@ -177,8 +177,11 @@ func (request *Request) dispatch(r *run) bool {
 	r.token = bytes.Clone(request.Meta.Member(protocol.ProgressToken).Bytes())
 	call := downstream.ToolCall{Name: r.call.Name, Arguments: request.Arguments, Meta: request.Meta, Untracked: len(r.token) == 0, Extra: request.Extra}
 	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
-	if r.crossing != sameEra {
+	switch {
+	case r.crossing != sameEra:
 		r.translateCall(&call)
+	case r.mayAskPerson():
+		r.keepCall(&call)
 	}
 	call.Requester.Modern = request.Client.Profile().Modern()
 	r.timing.enter(atServer)

@@ -45,8 +45,15 @@ func (r *run) translateCall(call *downstream.ToolCall) {
 		return
 	}
 	call.Requester.LogLevel = r.call.Client.Profile().LogLevel()
-	// Sending overwrites the buffer, and the call may have to be sent again.
+	r.keepCall(call)
+}
+
+// keepCall keeps a call, which may have to be sent again: sending overwrites the buffer.
+func (r *run) keepCall(call *downstream.ToolCall) {
 	kept := *call
+	if r.crossing == sameEra { // answers to an earlier question, which a new one takes the place of
+		kept.Extra = era.LowerMembers(call.Extra)
+	}
 	kept.Arguments, kept.Meta = clone(call.Arguments), clone(call.Meta)
 	r.again = func(members []byte) error {
 		next := kept
@@ -67,7 +74,18 @@ func (r *run) translateForward(forward *downstream.Forward) {
 		return
 	}
 	forward.Requester.LogLevel = r.call.Client.Profile().LogLevel()
+	r.keepForward(forward)
+}
+
+// keepForward is keepCall for any other request.
+func (r *run) keepForward(forward *downstream.Forward) {
 	kept := *forward
+	if r.crossing == sameEra {
+		if len(kept.Edits) > 0 { // they refer to parts of the original
+			kept.Params, kept.Edits = wire.Raw(wire.AppendEdited(nil, kept.Params, kept.Edits...)), nil
+		}
+		kept.Params = era.WithoutAnswers(kept.Params)
+	}
 	r.again = func(members []byte) error {
 		next := kept
 		next.Extra = members

@@ -94,8 +94,11 @@ func (request *Forwarding) dispatch(r *run) bool {
 		forward.Name = request.Name
 	}
 	r.call.Arguments, r.call.Meta = wire.Payload{}, wire.Payload{}
-	if r.crossing != sameEra {
+	switch {
+	case r.crossing != sameEra:
 		r.translateForward(&forward)
+	case r.mayAskPerson():
+		r.keepForward(&forward)
 	}
 	r.timing.enter(atServer)
 	r.mu.Lock() // the response has to wait until the id is known

@@ -13,7 +13,8 @@ import (
 )
 
 // This file handles results of modern servers that ask for input. Each question is sent to the legacy client as a
-// request, and then the original request is sent again with the answers.
+// request, and then the original request is sent again with the answers. A modern client gets the result itself, unless a
+// person at the page answers for it.
 
 const (
 	maxRounds    = 16  // rounds of questions per request; beyond it the request fails
@@ -123,6 +124,7 @@ func (r *run) ask(questions wire.Payload, then func(interim waiting, responses [
 		s.asked[i].question = downstream.NewQuestion(method, params, func(response wire.Message, unsupported bool) {
 			s.recordAnswer(i, response, unsupported)
 		})
+		r.describe(s.asked[i].question)
 	}
 	switch {
 	case len(s.asked) > maxQuestions || !r.canBeAsked(questions):
@@ -134,9 +136,10 @@ func (r *run) ask(questions wire.Payload, then func(interim waiting, responses [
 	}
 }
 
-// canBeAsked reports whether the client declared the capabilities for all of the questions. Otherwise none is sent.
+// canBeAsked reports whether the client, or a person at the page for it, has the capabilities for all of the questions. Otherwise
+// none is sent.
 func (r *run) canBeAsked(questions wire.Payload) bool {
-	capabilities := r.call.Client.Profile().Capabilities()
+	capabilities := r.call.Client.Profile().Offered()
 	for _, request := range questions.Members() {
 		method, _ := request.Member("method").Text()
 		switch method {

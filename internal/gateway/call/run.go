@@ -35,9 +35,10 @@ type run struct {
 	crossing crossing
 	// again sends the request once more with additional members of the params, raw and without braces. It is nil
 	// unless the server may ask for input.
-	again  func(members []byte) error
-	rounds int // of questions so far
-	logins int // that a person was asked for
+	again    func(members []byte) error
+	rounds   int // of questions so far
+	progress serverProgress
+	logins   int // that a person was asked for
 
 	forwarding *Forwarding // the request, unless it is a tool call
 
@@ -62,6 +63,9 @@ func (r *run) Progress(message wire.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
+		if r.call.Client.Profile().AtPage() {
+			r.progress.record(message.Params)
+		}
 		// If the client is gone, the call is cancelled.
 		_ = r.call.Client.Notify(protocol.NotifyProgress, progressParams(message, r.token))
 	}
@@ -86,6 +90,7 @@ func (r *run) Ask(question *downstream.Question) {
 	if t := r.call.Trace; t != nil {
 		question.OnSettled(t.asked())
 	}
+	r.describe(question)
 	r.call.Client.Ask(question)
 }
 
@@ -122,7 +127,11 @@ func (r *run) Done(response wire.Message, err error) {
 			return
 		}
 	}
-	if r.crossing == toModern && r.continues(response) {
+	switch {
+	case r.crossing == toModern && r.continues(response):
+		return
+	case r.crossing == sameEra && r.again != nil && r.asksPerson(response.Result):
+		r.nextRound(response.Result)
 		return
 	}
 	r.finish(r.shape(response))

@@ -21,6 +21,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/elicitation"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/passthrough"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -48,9 +49,11 @@ type Options struct {
 	// SessionEnded is told how long each session of a client lasted that initialized; requests of the modern era have none.
 	// Default: nobody is told.
 	SessionEnded func(overHTTP bool, revision protocol.Revision, after time.Duration)
-	Version      string       // that clients see
-	MaxMessage   int          // limit in bytes of one message; default wire.DefaultLimit
-	Log          *slog.Logger // default: discard
+	// People answer elicitations for clients that cannot be asked. Default: nobody does.
+	People     *elicitation.Desk
+	Version    string       // that clients see
+	MaxMessage int          // limit in bytes of one message; default wire.DefaultLimit
+	Log        *slog.Logger // default: discard
 }
 
 // Audience is what a client may see. Clients of the same audience share a surface.

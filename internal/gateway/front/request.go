@@ -180,6 +180,10 @@ func (r *request) fit(method string, params []byte) (fitting []byte, wanted bool
 // Ask implements call.Client: a question takes the path of the response, or becomes the response. A client without room for
 // it is not asked: whoever asks has a time limit of their own, and does not wait here.
 func (r *request) Ask(question *downstream.Question) {
+	if r.session.isForPerson(question) {
+		r.askPerson(question)
+		return
+	}
 	if r.suspension.binding != 0 {
 		r.suspendFor(question)
 		return
@@ -266,7 +270,7 @@ func (r *request) respond(answer metatool.Answer) {
 	s := &r.suspension
 	s.mu.Lock()
 	s.isOver = true
-	open, to, isWaiting := s.takeOpen(), r.reply, s.isWaiting
+	open, to, isWaiting, atPage := s.takeOpen(), r.reply, s.isWaiting, s.atPage
 	if isWaiting {
 		s.keepAnswer(answer)
 	}
@@ -275,6 +279,9 @@ func (r *request) respond(answer metatool.Answer) {
 		r.send(to, answer)
 	}
 	refuseAll(open, "The call has ended")
+	if atPage {
+		r.session.server.options.People.Ended(r)
+	}
 }
 
 // send sends the answer to a message of the client, unless the client cancelled it.

@@ -145,10 +145,11 @@ func shortText(said wire.Payload) string {
 func (s *session) joinFleet(capabilities []byte, info wire.Payload) {
 	next := fleet.NewClientProfile(fleet.ProfileOptions{
 		Capabilities: capabilities, Name: shortText(info.Member("name")), Version: shortText(info.Member("version")), Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
-		Foreign: s.foreign, Person: s.person, Caller: s.audience.Caller, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant,
+		Foreign: s.foreign, Person: s.person, Caller: s.audience.Caller, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant, AtPage: s.server.options.People.TakesQuestions(),
 		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})
 	if before := s.profile.Swap(next); before != nil {
+		s.server.options.People.ClientLeft(before)
 		before.Close()
 	}
 }
@@ -161,6 +162,7 @@ func (s *session) leaveFleet() {
 	}
 	s.forwarder.Load().ClientLeft(s)
 	if profile := s.profile.Load(); profile != nil {
+		s.server.options.People.ClientLeft(profile)
 		profile.Close()
 	}
 	s.tellEnd()
@@ -203,7 +205,13 @@ func (s *session) Notify(method string, params []byte) error {
 func (s *session) TryNotify(method string, params []byte) { _ = s.Notify(method, params) }
 
 // Ask implements call.Client, for questions that belong to no request.
-func (s *session) Ask(question *downstream.Question) { s.putQuestion(question, s.notifier.tryNotify) }
+func (s *session) Ask(question *downstream.Question) {
+	if s.isForPerson(question) {
+		s.askPerson(question, nil)
+		return
+	}
+	s.putQuestion(question, s.notifier.tryNotify)
+}
 
 // Profile implements call.Client.
 func (s *session) Profile() *fleet.ClientProfile { return s.profile.Load() }

@@ -33,6 +33,7 @@ type suspension struct {
 	isWaiting bool             // for the client to come back
 	kept      *metatool.Answer // answer that arrived while the client was away
 	open      []openQuestion
+	atPage    bool        // a person at the page was asked for the request, which may be of either era
 	asked     int         // questions so far
 	askTimer  *time.Timer // fires when no more questions are waited for; nil if none are
 }

@@ -21,6 +21,11 @@ func LowerParams(params wire.Payload) wire.Payload {
 	return without(params, isInput, protocol.IsHopByHop)
 }
 
+// WithoutAnswers returns the params of a modern client's request without the answers and the state that it brings.
+func WithoutAnswers(params wire.Payload) wire.Payload {
+	return without(params, isInput, func(string) bool { return false })
+}
+
 // LowerMeta returns the _meta of a modern client's request for a legacy server; absent if it would
 // be empty.
 func LowerMeta(meta wire.Payload) wire.Payload {

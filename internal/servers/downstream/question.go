@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
@@ -16,6 +17,10 @@ import (
 type Question struct {
 	Method string
 	Params wire.Payload
+	// About says which server asks, and about which tool or else for which request, as far as that is known.
+	About toolbox.Ref
+	// Report tells the client that its request waits for somebody else who was asked, if it wants to know; may be nil.
+	Report func(text string)
 
 	from inquirer
 	id   []byte // as the server wrote it; nil for a question without a message of its own

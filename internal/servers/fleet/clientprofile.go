@@ -15,7 +15,9 @@ import (
 // requests, so only clients with equal profiles share a session with a server; see variantKey.
 type ClientProfile struct {
 	options  ProfileOptions
-	declared string // the capabilities in canonical form; "" for none
+	offered  []byte // the capabilities that servers are told
+	declared string // those in canonical form; "" for none
+	atPage   bool   // a person at the page answers elicitations for the client
 	number   uint64 // identifies the client
 	hasRoots bool   // it declared the capability 'roots'
 	away     atomic.Bool
@@ -31,6 +33,9 @@ type ClientProfile struct {
 // ProfileOptions describe a client, and how to reach it. The functions must not block.
 type ProfileOptions struct {
 	Capabilities []byte // as the client declared them; nil: none
+	// AtPage says that a person at the page answers elicitations for the client if it did not declare that it does. Servers are
+	// told that it can be asked, so it shares sessions with clients that declare the same themselves.
+	AtPage bool
 	// Name and Version are what the client says of itself; they may be empty.
 	Name, Version string
 	// Modern says that the client is of the era without sessions. A dual-era server is addressed in the client's era.
@@ -69,10 +74,23 @@ var lastProfile atomic.Uint64
 // NewClientProfile makes a client. Close it when the client is gone.
 func NewClientProfile(options ProfileOptions) *ClientProfile {
 	options.Capabilities = bytes.TrimSpace(options.Capabilities)
+	offered, atPage := options.Capabilities, options.AtPage && wire.Raw(options.Capabilities).Member("elicitation").IsAbsent()
+	if atPage {
+		offered = withElicitation(offered)
+	}
 	return &ClientProfile{
-		options: options, declared: canonical(options.Capabilities), number: lastProfile.Add(1), servers: make(map[*Server]*Server),
+		options: options, offered: offered, declared: canonical(offered), atPage: atPage, number: lastProfile.Add(1), servers: make(map[*Server]*Server),
 		hasRoots: !wire.Raw(options.Capabilities).Member("roots").IsAbsent(),
 	}
+}
+
+// withElicitation adds the capability to answer elicitations, in both modes.
+func withElicitation(capabilities []byte) []byte {
+	const added = `"elicitation":{"form":{},"url":{}}`
+	if wire.Raw(capabilities).Kind() != "object" {
+		return []byte("{" + added + "}")
+	}
+	return wire.AppendWithMembers(nil, wire.Raw(capabilities), nil, []byte(added))
 }
 
 // canonical returns capabilities independent of the order of keys and of spaces.
@@ -106,6 +124,17 @@ func (p *ClientProfile) Capabilities() wire.Payload {
 	}
 	return wire.Raw(p.options.Capabilities)
 }
+
+// Offered returns what servers are told that the client can do: what it declared, and what a person at the page does for it.
+func (p *ClientProfile) Offered() wire.Payload {
+	if p == nil {
+		return wire.Payload{}
+	}
+	return wire.Raw(p.offered)
+}
+
+// AtPage reports whether a person at the page answers elicitations for the client, which is not asked itself.
+func (p *ClientProfile) AtPage() bool { return p != nil && p.atPage }
 
 // OpensPages reports whether the client can be asked to open a page of the workbench in the browser of its user.
 func (p *ClientProfile) OpensPages() bool {

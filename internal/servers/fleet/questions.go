@@ -14,6 +14,7 @@ import (
 // handleQuestion routes a question of the server to its client. If the client cannot be determined, the question is
 // refused, and from then on each client has a session of its own.
 func (s *Server) handleQuestion(q *downstream.Question, caller downstream.Caller, several bool) {
+	q.About.Toolbox, q.About.Server = s.toolbox, s.Name()
 	if q.Method == protocol.MethodRootsList {
 		s.handleRootsQuestion(q, caller, several)
 		return

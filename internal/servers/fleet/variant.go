@@ -249,7 +249,7 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 		definition = differs.config
 	}
 	variant := newServer(s.fleet, s.toolbox, definition, s.maxMessage)
-	variant.origin, variant.key, variant.capabilities = s, key, p.options.Capabilities
+	variant.origin, variant.key, variant.capabilities = s, key, p.offered
 	variant.startHints, variant.journal, variant.modern, variant.folder = s.startHints, s.journal, p.options.Modern, key.folder
 	variant.hops, variant.taps = key.hops, s.taps
 	variant.account, variant.number = p.options.Account, p.number

@@ -67,7 +67,7 @@ func (b *builder) settings(root *node) *Config {
 	cfg.Discovery, cfg.HTTP, cfg.Shared = discovery(root), b.http(root.get("http")), shared(root)
 	cfg.ListOpened = root.get("lists").string() == "opened"
 	cfg.Policy, cfg.Credentials = b.policy(root), b.credentials(root.get("credentials"))
-	cfg.History = history(root.get("history"))
+	cfg.History, cfg.Elicitation = history(root.get("history")), elicitation(root.get("elicitation"))
 	cfg.Audit = b.audit(root.get("audit"))
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	top := inherited{timeouts: defaultTimeouts()}.overriddenBy(root)

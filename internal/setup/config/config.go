@@ -53,6 +53,7 @@ type Config struct {
 	Audit          Audit
 	Shared         Shared
 	History        History
+	Elicitation    Elicitation
 	ListOpened     bool       // list only prompts, resources and templates of opened toolboxes
 	Prefetch       bool       // start servers without a cached catalogue once, to list what they offer
 	Locked         bool       // offer only tools that the lock approves; see Files

@@ -50,6 +50,7 @@ const everything = `// every key
   "timeouts": {"connect": "10s", "call": "1m", "idle": "1h"},
   "inheritEnv": ["AWS_*"], "autoOpen": true, "openDetail": "brief",
   "shared": true, "sharedIdle": "10m", "history": {"keep": "7d12h"},
+  "elicitation": {"page": true, "timeout": "90s"},
   "http": {
     "listen": ":8443", "allowedHosts": ["mcp.example.com", "::1"], "allowedOrigins": ["https://app.example.com"],
     "tls": {"cert": "tls/cert.pem", "key": "~/key.pem"}, "sessionIdle": "10m", "clientIdle": "2m",
@@ -86,7 +87,7 @@ func TestParseEverything(t *testing.T) {
 	want := &Config{
 		Policy:   Policy{Ask: defaultAsk()},
 		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{ReadTool: true, Search: true, AutoOpen: true, OpenBrief: true},
-		Shared: Shared{On: true, Idle: 10 * time.Minute}, History: History{Keep: 180 * time.Hour}, Variables: []string{"ABSOLUTE", "WHAT"}, OuterVariables: []string{"WHAT"},
+		Shared: Shared{On: true, Idle: 10 * time.Minute}, History: History{Keep: 180 * time.Hour}, Elicitation: Elicitation{Page: true, Timeout: 90 * time.Second}, Variables: []string{"ABSOLUTE", "WHAT"}, OuterVariables: []string{"WHAT"},
 		Timeouts: Timeouts{Connect: 10 * time.Second, Call: time.Minute, Idle: time.Hour}, InheritEnv: aws,
 		HTTP: HTTP{
 			Listen: ":8443", AllowedHosts: []string{"mcp.example.com", "::1"}, AllowedOrigins: []string{"https://app.example.com"},

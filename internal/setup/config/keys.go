@@ -126,6 +126,7 @@ var rootObject = object{keys: []key{
 		description: "Offers only tools and instructions of servers that match workbench.lock, the file that 'mcp-workbench lock' writes.",
 	},
 	policyKey,
+	elicitationKey,
 	sharedKey,
 	sharedIdleKey,
 	httpKey,

@@ -235,7 +235,7 @@ func checkWarned(t *testing.T, joined *Config, key string) {
 func TestOtherKeysAreTheUsers(t *testing.T) {
 	values := map[string]string{
 		"toolMode": `"direct"`, "logLevel": `"debug"`, "search": "false", "pinned": `["p/s/t"]`, "prefetch": "true",
-		"shared": "true", "sharedIdle": `"1h"`, "credentials": `{"seal": "keyring"}`, "history": `{"keep": "7d"}`, "audit": `{"required": true}`,
+		"shared": "true", "sharedIdle": `"1h"`, "credentials": `{"seal": "keyring"}`, "history": `{"keep": "7d"}`, "elicitation": `{"page": true}`, "audit": `{"required": true}`,
 		"http": `{"listen": "127.0.0.1:1", "allowedHosts": ["a.example"], "allowedOrigins": ["https://a.example"], "sessionIdle": "1s", "tls": {"cert": "c", "key": "k"}}`,
 	}
 	for _, k := range rootObject.keys {

@@ -62,7 +62,7 @@ func ParseVerdict(text string) Verdict { return Verdict(slices.Index(verdicts, t
 
 // PolicyAsk is how a person is asked about a call.
 type PolicyAsk struct {
-	Via     []string      // AskClient and AskTerminal, in the order in which they are tried
+	Via     []string      // AskClient, AskTerminal and AskPage, in the order in which they are tried
 	Timeout time.Duration // without an answer, the call is denied
 }
 
@@ -70,6 +70,7 @@ type PolicyAsk struct {
 const (
 	AskClient   = "client"   // through the client that sent the call
 	AskTerminal = "terminal" // with 'mcp-workbench approve'
+	AskPage     = "page"     // on the page of 'mcp-workbench ui'
 )
 
 const (

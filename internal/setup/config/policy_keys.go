@@ -40,8 +40,8 @@ var policyObject = object{isStrict: true, keys: []key{
 
 var policyAskObject = object{isStrict: true, keys: []key{
 	{
-		name: "via", kinds: []kind{kindArray}, enum: []string{AskClient, AskTerminal}, example: `["client", "terminal"]`, fallback: `["client", "terminal"]`,
-		description: "Whom to ask, in this order: \"client\" is the client that sent the call, if it can be asked, \"terminal\" is whoever runs 'mcp-workbench approve'.",
+		name: "via", kinds: []kind{kindArray}, enum: []string{AskClient, AskTerminal, AskPage}, example: `["client", "terminal"]`, fallback: `["client", "terminal"]`,
+		description: "Whom to ask, in this order: \"client\" is the client that sent the call, if it can be asked, \"terminal\" is whoever runs 'mcp-workbench approve', \"page\" is whoever has the page of 'mcp-workbench ui'.",
 	},
 	{
 		name: "timeout", kinds: []kind{kindString}, check: checkAskTimeout, pattern: durationPattern, example: `"2m"`, fallback: `"2m"`,

@@ -43,6 +43,7 @@ func makeReference(t *testing.T) string {
 		{"A requirement", "An entry of `require` in a rule of the policy.", &conditionObject},
 		{"`limit`", "In a rule of the policy.", &policyLimitObject},
 		{"`arguments` and `results`", "In a rule of the policy.", &policySecretsObject},
+		{"`elicitation`", "At the top; [questions.md](questions.md) has more about it.", &elicitationObject},
 		{"`http`", "At the top; [http.md](http.md) has more about it.", &httpObject},
 		{"`http.tls`", "In `http`.", &tlsObject},
 		{"`credentials`", "At the top; [security.md](security.md) has more about it.", &credentialsObject},

@@ -4,6 +4,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -38,6 +39,7 @@ type Workbench struct {
 	Activity     []meter.Server `json:"activity"`
 	ActivityTime float64        `json:"activitySeconds"` // the period that it covers
 	Waiting      int            `json:"waiting"`         // calls that wait for approval; see Question
+	Asked        int            `json:"asked,omitempty"` // questions of servers that wait at the page
 }
 
 // Server is the state of one session with a server.
@@ -105,13 +107,15 @@ type Subject interface {
 	Journal(toolbox, server string, number uint64) (lines []Line, next uint64, more <-chan struct{}, err error)
 	// Restart stops a server and starts it again.
 	Restart(ctx context.Context, toolbox, server string) error
-	// Questions returns the calls that wait for approval, the oldest first.
+	// Questions returns what waits for a person, the oldest first.
 	Questions() []Question
-	// WatchQuestions is for a person who will answer: changes gets a value when the questions may have changed. The caller
-	// calls end.
-	WatchQuestions() (changes <-chan struct{}, end func())
-	// Answer answers a question.
-	Answer(id string, answer approval.Answer) error
+	// WatchQuestions is for a person who will answer by a way that a policy can name ("terminal" or "page"), or for who just
+	// looks (""): changes gets a value when the questions may have changed. The caller calls end.
+	WatchQuestions(via string) (changes <-chan struct{}, end func())
+	// Answer answers a question about a call, by a way that a policy can name.
+	Answer(id string, answer approval.Answer, via string) error
+	// AnswerElicitation answers a question of a server with a result of elicitation/create, from the page.
+	AnswerElicitation(id string, result json.RawMessage) error
 	// Metrics answers with the metrics, in a format of Prometheus.
 	Metrics() http.Handler
 	// ReviewHints has hints count that a person accepted.
@@ -168,6 +172,7 @@ const (
 	followParameter  = "follow"
 	idParameter      = "id"
 	answerParameter  = "answer"
+	viaParameter     = "via"
 	afterParameter   = "after"
 	hashParameter    = "hash"
 )

@@ -4,6 +4,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -97,7 +98,7 @@ func (s *subject) Questions() []Question {
 	return s.questions
 }
 
-func (s *subject) WatchQuestions() (<-chan struct{}, func()) {
+func (s *subject) WatchQuestions(string) (<-chan struct{}, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.watchers++
@@ -108,14 +109,24 @@ func (s *subject) WatchQuestions() (<-chan struct{}, func()) {
 	}
 }
 
-func (s *subject) Answer(id string, answer approval.Answer) error {
+func (s *subject) Answer(id string, answer approval.Answer, via string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.questions) == 0 || s.questions[0].ID != id {
 		return NotWaiting(id)
 	}
-	s.questions, s.answered = s.questions[1:], append(s.answered, id+" "+answer.String())
+	s.questions, s.answered = s.questions[1:], append(s.answered, id+" "+answer.String()+" via "+via)
 	s.changes <- struct{}{}
+	return nil
+}
+
+func (s *subject) AnswerElicitation(id string, result json.RawMessage) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.questions) == 0 || s.questions[0].ID != id {
+		return NoElicitation(id)
+	}
+	s.questions, s.answered = s.questions[1:], append(s.answered, id+" "+string(result))
 	return nil
 }
 

@@ -4,7 +4,10 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,7 +45,7 @@ func TestQuestions(t *testing.T) {
 	if err := client.Answer(t.Context(), "abcde", approval.Session); err != nil {
 		t.Error(err)
 	}
-	if got := strings.Join(s.answered, ","); got != "abcde session" {
+	if got := strings.Join(s.answered, ","); got != "abcde session via terminal" {
 		t.Errorf("answered %s", got)
 	}
 	if _, err := client.send(t.Context(), "POST", answerPath, map[string][]string{idParameter: {"fghij"}, answerParameter: {"yes"}}); err == nil || err.Error() != "'yes' is not an answer" {
@@ -87,5 +90,65 @@ func TestWatchQuestions(t *testing.T) {
 			t.Fatalf("%d still watch", left)
 		}
 		time.Sleep(time.Millisecond)
+	}
+}
+
+// A page says that it is one; a server's question is answered with a result, and only from there.
+func TestAnswerFromThePage(t *testing.T) {
+	s, client, _ := serve(t)
+	s.mu.Lock()
+	s.questions = []Question{{ID: "a", Kind: Approval}, {ID: "b", Kind: Elicitation}}
+	s.mu.Unlock()
+	send := func(query map[string][]string, body string) error {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://workbench"+answerPath+"?"+url.Values(query).Encode(), strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answered, err := client.http.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answered.Body.Close()
+		var refused refusal
+		if err := json.NewDecoder(answered.Body).Decode(&refused); err != nil || refused.Error == "" {
+			return err
+		}
+		return &toolbox.Error{Code: refused.Code, Message: refused.Error, Hint: refused.Hint}
+	}
+	page := []string{"page"}
+	if err := send(map[string][]string{idParameter: {"a"}, answerParameter: {"once"}, viaParameter: page}, ""); err != nil {
+		t.Error(err)
+	}
+	result := `{"action":"accept","content":{}}`
+	err := send(map[string][]string{idParameter: {"b"}}, result)
+	if known, ok := errors.AsType[*toolbox.Error](err); !ok || known.Code != toolbox.AnswerElsewhere || known.Hint != "Answer it at: mcp-workbench ui" {
+		t.Errorf("from a terminal: %v", err)
+	}
+	if err := send(map[string][]string{idParameter: {"b"}, viaParameter: page}, strings.Repeat(" ", maxElicitationAnswer+1)); err == nil {
+		t.Error("an answer without a limit")
+	}
+	if err := send(map[string][]string{idParameter: {"b"}, viaParameter: page}, result); err != nil {
+		t.Error(err)
+	}
+	if got := strings.Join(s.answered, ","); got != "a once via page,b "+result {
+		t.Errorf("answered %s", got)
+	}
+}
+
+func TestAnswersVia(t *testing.T) {
+	for _, test := range []struct {
+		via                []string
+		isTerminal, isPage bool
+	}{
+		{nil, true, false}, // an older version
+		{[]string{}, false, false},
+		{[]string{"terminal", "page"}, true, true},
+		{[]string{"page"}, false, true},
+	} {
+		q := Question{Via: test.via}
+		if q.AnswersVia("terminal") != test.isTerminal || q.AnswersVia("page") != test.isPage {
+			t.Errorf("%v: %t, %t", test.via, q.AnswersVia("terminal"), q.AnswersVia("page"))
+		}
 	}
 }

@@ -1,4 +1,5 @@
-// Package approve shows a person at a terminal the calls that wait for approval, and passes on the answers.
+// Package approve shows a person at a terminal the calls that wait for approval, and passes on the answers. What can be answered
+// on the page only is just named.
 package approve
 
 import (
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
@@ -19,7 +21,7 @@ type Waiting struct {
 	workbench *control.Client
 }
 
-// List returns the calls that wait in workbenches, the oldest first. Workbenches that do not answer are reported in the error;
+// List returns the calls and questions that wait in workbenches, the oldest first. Workbenches that do not answer are reported in the error;
 // the calls of the others are returned anyway.
 func List(ctx context.Context, found []*control.Client) ([]Waiting, error) {
 	all := []Waiting{}
@@ -58,6 +60,9 @@ func Find(all []Waiting, id string) (Waiting, error) {
 	case 0:
 		return Waiting{}, control.NotWaiting(id)
 	case 1:
+		if one := meant[0]; !one.AnswersVia(config.AskTerminal) {
+			return Waiting{}, control.WrongWay(one.ID, one.Via)
+		}
 		return meant[0], nil
 	}
 	return Waiting{}, control.SeveralRunning(having, fmt.Sprintf("Calls of several workbenches wait as '%s'", meant[0].ID), "Say which one is meant")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
@@ -28,7 +29,7 @@ type openCall struct {
 	Waiting
 	context.Context // ends with the call, with errEnded as its cause
 	end             context.CancelCauseFunc
-	isDone          bool // it was answered or skipped here
+	isDone          bool // it was answered or skipped here, or cannot be answered here
 }
 
 func newFeed(arrived func(Waiting)) *feed {
@@ -63,7 +64,7 @@ func (f *feed) update(ctx context.Context, workbench *control.Client, questions 
 		at := key{one.PID, one.ID}
 		now[at] = true
 		if f.open[at] == nil {
-			call := &openCall{Waiting: one}
+			call := &openCall{Waiting: one, isDone: !one.AnswersVia(config.AskTerminal)}
 			call.Context, call.end = context.WithCancelCause(ctx)
 			f.open[at] = call
 			fresh = append(fresh, one)

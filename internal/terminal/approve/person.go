@@ -13,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
@@ -239,8 +240,14 @@ func (p *Person) ring(one Waiting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	fmt.Fprint(p.screen, "\a")
+	text := "Another call waits: " + shortName(one)
+	if !one.AnswersVia(config.AskTerminal) {
+		if text = elsewhere(one); p.prompt == "" {
+			p.say(text)
+		}
+	}
 	if p.prompt != "" {
-		fmt.Fprintf(p.screen, "\n%s\n%s ", p.screen.Paint(tty.Caution, "Another call waits: "+shortName(one)), p.prompt)
+		fmt.Fprintf(p.screen, "\n%s\n%s ", p.screen.Paint(tty.Caution, text), p.prompt)
 	}
 }
 

@@ -2,6 +2,7 @@ package approve
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -50,7 +51,7 @@ func (w *workbench) Questions() []control.Question {
 	return slices.Clone(w.questions)
 }
 
-func (w *workbench) WatchQuestions() (<-chan struct{}, func()) {
+func (w *workbench) WatchQuestions(string) (<-chan struct{}, func()) {
 	watcher := make(chan struct{}, 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +76,7 @@ func (w *workbench) change(to ...control.Question) {
 	}
 }
 
-func (w *workbench) Answer(id string, answer approval.Answer) error {
+func (w *workbench) Answer(id string, answer approval.Answer, _ string) error {
 	left := slices.DeleteFunc(w.Questions(), func(q control.Question) bool { return q.ID == id })
 	if len(left) == len(w.Questions()) {
 		return control.NotWaiting(id)
@@ -87,7 +88,8 @@ func (w *workbench) Answer(id string, answer approval.Answer) error {
 	return nil
 }
 
-func (*workbench) Metrics() http.Handler { return http.NotFoundHandler() }
+func (*workbench) AnswerElicitation(string, json.RawMessage) error { return nil }
+func (*workbench) Metrics() http.Handler                           { return http.NotFoundHandler() }
 
 func (w *workbench) answered() string {
 	w.mu.Lock()

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
@@ -15,6 +18,13 @@ type Finder func(ctx context.Context) ([]*control.Client, error)
 
 // DecideAll asks about each call that waits, and about those that come meanwhile.
 func (p *Person) DecideAll(ctx context.Context, found []*control.Client, waiting []Waiting) error {
+	waiting = slices.DeleteFunc(slices.Clone(waiting), func(one Waiting) bool {
+		isElsewhere := !one.AnswersVia(config.AskTerminal)
+		if isElsewhere {
+			p.say(elsewhere(one))
+		}
+		return isElsewhere
+	})
 	if len(waiting) == 0 {
 		p.say("No call waits for approval.")
 		return nil
@@ -40,6 +50,15 @@ func (p *Person) DecideAll(ctx context.Context, found []*control.Client, waiting
 		}
 	}
 	return nil
+}
+
+// elsewhere names what waits and cannot be answered here.
+func elsewhere(one Waiting) string {
+	what := "A call of " + shortName(one) + " waits for approval"
+	if one.Kind == control.Elicitation {
+		what = "Server " + tty.CleanLine(one.Server) + " asks something"
+	}
+	return what + " (" + tty.CleanLine(one.ID) + "). Answer it at: mcp-workbench ui"
 }
 
 // findInterval is how often Watch looks for workbenches that were started meanwhile.

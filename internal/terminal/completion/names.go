@@ -226,7 +226,9 @@ func Approvals(cmd *cobra.Command, args []string, typed string) (found []cobra.C
 		for _, client := range running {
 			questions, _ := client.Questions(cmd.Context())
 			for _, question := range questions {
-				found = offer(found, typed, question.ID, question.Tool)
+				if question.AnswersVia(config.AskTerminal) {
+					found = offer(found, typed, question.ID, question.Tool)
+				}
 			}
 		}
 	}

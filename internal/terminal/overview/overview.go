@@ -39,6 +39,9 @@ func Show(screen *tty.Screen, seen []control.Workbench, options Options) {
 		}
 		showFiles(screen, workbench)
 		showClients(screen, workbench)
+		if workbench.Asked > 0 {
+			fmt.Fprintf(screen, "%s %s for an answer: mcp-workbench ui\n", screen.Paint(tty.Caution, "!"), toolbox.Count(workbench.Asked, "question of a server waits", "questions of servers wait"))
+		}
 		if workbench.Waiting > 0 {
 			fmt.Fprintf(screen, "%s %s for approval: mcp-workbench approve\n", screen.Paint(tty.Caution, "!"), toolbox.Count(workbench.Waiting, "call waits", "calls wait"))
 		}

@@ -68,12 +68,13 @@ func (w *workbench) Inspect() control.Workbench {
 func (w *workbench) Journal(string, string, uint64) ([]control.Line, uint64, <-chan struct{}, error) {
 	return nil, 0, nil, errors.New("there are no servers")
 }
-func (w *workbench) Restart(context.Context, string, string) error { return nil }
-func (w *workbench) PageActed(control.PageAction)                  {}
-func (w *workbench) Questions() []control.Question                 { return nil }
-func (w *workbench) WatchQuestions() (<-chan struct{}, func())     { return nil, func() {} }
-func (w *workbench) Answer(string, approval.Answer) error          { return nil }
-func (w *workbench) ReviewHints()                                  {}
+func (w *workbench) Restart(context.Context, string, string) error   { return nil }
+func (w *workbench) PageActed(control.PageAction)                    {}
+func (w *workbench) Questions() []control.Question                   { return nil }
+func (w *workbench) WatchQuestions(string) (<-chan struct{}, func()) { return nil, func() {} }
+func (w *workbench) Answer(string, approval.Answer, string) error    { return nil }
+func (w *workbench) AnswerElicitation(string, json.RawMessage) error { return nil }
+func (w *workbench) ReviewHints()                                    {}
 
 func (w *workbench) Record(string, string, time.Duration) (recording.Info, error) {
 	return recording.Info{}, errors.New("there are no servers")
