@@ -34,6 +34,7 @@ type state struct {
 	tokens   map[string]string   // for it, by their names
 	screen   *screen             // see term; nil without one
 	provider *oauthtest.Provider // of logins; nil without one
+	question *waiting            // the question that was seen last; see page
 }
 
 // party is one client and the workbench that it started.

@@ -88,6 +88,7 @@ func runPairing(t *testing.T, p pairing) {
 					"provider": provider,
 					"term":     term,
 					"web":      web,
+					"page":     page,
 				},
 			})
 		})

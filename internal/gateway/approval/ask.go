@@ -271,7 +271,7 @@ func (a *asking) cannotAsk() *call.Failure {
 	const hint = "Do not try again: use another tool, or ask the user"
 	switch {
 	case !slices.ContainsFunc(via, func(way string) bool { return way != config.AskClient }):
-		return a.refusal("this client cannot be asked", hint+", who can allow 'terminal' in policy.ask.via, or use a client that supports elicitation.")
+		return a.refusal("this client cannot be asked", hint+", who can allow 'terminal' or 'page' in policy.ask.via, or use a client that supports elicitation.")
 	case !slices.Contains(via, config.AskClient):
 		return a.refusal(unreachable(via)+" cannot reach this workbench", hint+", who can use a shared workbench.")
 	}
