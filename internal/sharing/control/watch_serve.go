@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -40,6 +41,10 @@ func (s *watches) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
+	if via := r.URL.Query().Get(viaParameter); via != "" { // the person will answer what waits, too
+		_, end := s.subject.WatchQuestions(via)
+		defer end()
+	}
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out, encoder := http.NewResponseController(w), json.NewEncoder(w)
 	_ = s.subject.Watch(r.Context(), func(event *Event) error { // an error means that the watcher is gone
@@ -57,11 +62,16 @@ var errSilent = fmt.Errorf("it has sent nothing for %s", watchSilence)
 // Watch passes on what changes in the workbench, everything first, until the context or the workbench ends, or handle
 // returns an error. Whoever handles events too slowly misses calls, and is told how many.
 func (c *Client) Watch(ctx context.Context, handle func(Event) error) error {
+	return c.WatchVia(ctx, "", handle)
+}
+
+// WatchVia is Watch for who will also answer what waits for a person, by a way that a policy can name: "page" or "terminal".
+func (c *Client) WatchVia(ctx context.Context, via string, handle func(Event) error) error {
 	listening, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	silence := time.AfterFunc(watchSilence, func() { cancel(errSilent) })
 	defer silence.Stop()
-	body, err := c.send(listening, http.MethodGet, watchPath, nil)
+	body, err := c.send(listening, http.MethodGet, watchPath, url.Values{viaParameter: {via}})
 	if err != nil {
 		return errors.Join(context.Cause(listening), err)
 	}

@@ -1,11 +1,13 @@
 package control
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -127,5 +129,35 @@ func TestWatcherWhoDoesNotRead(t *testing.T) {
 	body.Close()
 	if n := sent.Load(); n > 8 {
 		t.Errorf("%d MB were sent to nobody", n)
+	}
+}
+
+// A page that watches is known as one that answers; a command that just watches is not.
+func TestWatchOfThePage(t *testing.T) {
+	for _, test := range []struct {
+		query url.Values
+		want  int
+	}{{nil, 0}, {url.Values{viaParameter: {"page"}}, 1}} {
+		s, client, _ := serve(t)
+		s.watch = func(ctx context.Context, send func(*Event) error) error {
+			if err := send(&Event{}); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		body, err := client.send(t.Context(), http.MethodGet, watchPath, test.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(body).ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		s.mu.Lock()
+		if s.watchers != test.want {
+			t.Errorf("%v: %d watchers", test.query, s.watchers)
+		}
+		s.mu.Unlock()
+		_ = body.Close()
 	}
 }

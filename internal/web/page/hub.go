@@ -197,7 +197,7 @@ func (w *watch) begin(client *control.Client) {
 func (w *watch) follow(client *control.Client) (err error) {
 	pid, isWatched := client.Status.PID, false
 	for err == nil && !isWatched && w.ctx.Err() == nil {
-		err = client.Watch(w.ctx, func(event control.Event) error {
+		err = client.WatchVia(w.ctx, "page", func(event control.Event) error {
 			isWatched = true
 			if !reflect.ValueOf(event).IsZero() { // nothing happened
 				w.publish(pid, &event)
