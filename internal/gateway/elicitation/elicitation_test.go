@@ -76,8 +76,10 @@ const form = `{"message":"Who are you? s3cret\u200b","requestedSchema":{"type":"
 func TestAnswers(t *testing.T) {
 	for _, test := range []struct{ result, want, problem string }{
 		{`{"action":"accept","content":{"name":"Ann"}}`, `{"action":"accept","content":{"name":"Ann"}}`, ""},
-		{`{"action":"accept","content":{"name":"Ann","age":42.0,"size":1e3,"sure":false,"color":"red","level":"b","tags":["x","y"],"code":"12"},"more":1}`,
-			`{"action":"accept","content":{"age":42.0,"code":"12","color":"red","level":"b","name":"Ann","size":1e3,"sure":false,"tags":["x","y"]}}`, ""},
+		{
+			`{"action":"accept","content":{"name":"Ann","age":42.0,"size":1e3,"sure":false,"color":"red","level":"b","tags":["x","y"],"code":"12"},"more":1}`,
+			`{"action":"accept","content":{"age":42.0,"code":"12","color":"red","level":"b","name":"Ann","size":1e3,"sure":false,"tags":["x","y"]}}`, "",
+		},
 		{`{"action":"decline","content":{"name":"Ann"}}`, `{"action":"decline"}`, ""},
 		{`{"action":"cancel"}`, `{"action":"cancel"}`, ""},
 		{`{"action":"accept","content":{"name":"A"}}`, "", "'name' must have at least 2 characters"},

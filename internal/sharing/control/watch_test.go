@@ -108,7 +108,7 @@ func TestWatcherWhoDoesNotRead(t *testing.T) {
 	s, client, _ := serve(t)
 	var sent atomic.Int64
 	begun := make(chan struct{})
-	s.watch = func(ctx context.Context, send func(*Event) error) error {
+	s.watch = func(_ context.Context, send func(*Event) error) error {
 		close(begun)
 		large := Event{Removed: []string{strings.Repeat("x", 1<<20)}}
 		for {
