@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +38,8 @@ func newClient(t *testing.T) *fleet.ClientProfile {
 // asked is a question, and what its server got.
 type asked struct {
 	*downstream.Question
+
+	mu      sync.Mutex
 	got     []string
 	reports []string
 }
@@ -43,6 +47,8 @@ type asked struct {
 func ask(d *Desk, c *fleet.ClientProfile, params string, of any) *asked {
 	a := &asked{}
 	a.Question = downstream.NewQuestion(protocol.MethodElicitation, wire.Raw([]byte(params)), func(response wire.Message, _ bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
 		if !response.Error.IsAbsent() {
 			message, _ := response.Error.Member("message").Text()
 			a.got = append(a.got, "error: "+message)
@@ -51,7 +57,11 @@ func ask(d *Desk, c *fleet.ClientProfile, params string, of any) *asked {
 		a.got = append(a.got, string(response.Result.Bytes()))
 	})
 	a.About = toolbox.Ref{Toolbox: "dev", Server: "s", Name: "t"}
-	a.Report = func(text string) { a.reports = append(a.reports, text) }
+	a.Report = func(text string) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.reports = append(a.reports, text)
+	}
 	d.Ask(a.Question, c, of)
 	synctest.Wait()
 	return a
@@ -61,6 +71,8 @@ func ask(d *Desk, c *fleet.ClientProfile, params string, of any) *asked {
 func (a *asked) check(t *testing.T, want string) {
 	t.Helper()
 	synctest.Wait()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if got := strings.Join(a.got, ","); got != want {
 		t.Errorf("the server got %q, want %q", got, want)
 	}
@@ -137,8 +149,8 @@ func TestAnswers(t *testing.T) {
 
 func TestWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		changes := 0
-		d := New(Options{Reachable: true, Mask: func(text string) string { return strings.ReplaceAll(text, "s3cret", "[hidden]") }, Changed: func() { changes++ }},
+		var changes atomic.Int32
+		d := New(Options{Reachable: true, Mask: func(text string) string { return strings.ReplaceAll(text, "s3cret", "[hidden]") }, Changed: func() { changes.Add(1) }},
 			config.Elicitation{Page: true, Timeout: 5 * time.Minute})
 		defer d.Close()
 		a := ask(d, newClient(t), form, nil)
@@ -149,13 +161,15 @@ func TestWaiting(t *testing.T) {
 		}
 		<-time.After(time.Minute)
 		synctest.Wait()
+		a.mu.Lock()
 		if len(a.reports) < 12 || a.reports[0] != "waiting for the answer to a question of server 'dev/s' (mcp-workbench ui)" {
 			t.Errorf("the client was told %q", a.reports)
 		}
+		a.mu.Unlock()
 		<-time.After(4 * time.Minute)
 		a.check(t, "error: Nobody answered the question within 5m0s. A person can answer with 'mcp-workbench ui'")
-		if changes != 2 || len(d.Waiting()) > 0 {
-			t.Errorf("%d changes, and %v wait", changes, d.Waiting())
+		if changes.Load() != 2 || len(d.Waiting()) > 0 {
+			t.Errorf("%d changes, and %v wait", changes.Load(), d.Waiting())
 		}
 	})
 }

@@ -179,3 +179,37 @@ func TestOpensPages(t *testing.T) {
 		t.Error("a client that declares nothing opens pages")
 	}
 }
+
+// For clients that cannot be asked, servers are told that a person at the page can; the others stay as they are.
+func TestAtPage(t *testing.T) {
+	const added = `{"elicitation":{"form":{},"url":{}}}`
+	for _, test := range []struct {
+		capabilities, offered string
+		atPage, answersForms  bool
+	}{
+		{"", added, true, false},
+		{"{}", added, true, false},
+		{`{"sampling":{}}`, `{"sampling":{},"elicitation":{"form":{},"url":{}}}`, true, false},
+		{`{"elicitation":{}}`, `{"elicitation":{}}`, false, true},
+		{`{"elicitation":{"url":{}}}`, `{"elicitation":{"url":{}}}`, false, false},
+	} {
+		p := NewClientProfile(ProfileOptions{Capabilities: []byte(test.capabilities), AtPage: true})
+		if got := string(p.Offered().Bytes()); got != test.offered || p.AtPage() != test.atPage || p.AnswersForms() != test.answersForms || p.OpensPages() == test.atPage && test.atPage {
+			t.Errorf("%s: offers %s, at the page %t, answers forms %t", test.capabilities, got, p.AtPage(), p.AnswersForms())
+		}
+	}
+	if p := NewClientProfile(ProfileOptions{}); p.AtPage() || !p.Offered().IsAbsent() {
+		t.Errorf("without the setting: %s", p.Offered().Bytes())
+	}
+	r := newRig(t, map[string]string{"S": askTools}, nil, Options{})
+	server := r.server(t, "S")
+	profile := func(options ProfileOptions) *ClientProfile {
+		p := NewClientProfile(options)
+		t.Cleanup(p.Close)
+		return p
+	}
+	asked, able := profile(ProfileOptions{AtPage: true}), profile(ProfileOptions{Capabilities: []byte(added)})
+	if server.For(asked) != server.For(able) || server.For(asked) == server.For(profile(ProfileOptions{})) {
+		t.Error("who is offered the same does not share a session, or who is not does")
+	}
+}
