@@ -112,6 +112,7 @@ func (w *watcher) look(now time.Time) error {
 		w.lastCount = now
 		w.lookAtCounters(now, event)
 		w.lookAtClients(isFirst, event)
+		w.lookAtRecordings(isFirst, event)
 	}
 	if event.IsEmpty() && now.Sub(w.sent) < keepAlive {
 		return nil

@@ -106,6 +106,14 @@ func (w *watcher) lookAtClients(isFirst bool, event *control.Event) {
 	}
 }
 
+func (w *watcher) lookAtRecordings(isFirst bool, event *control.Event) {
+	now := w.RunningRecordings()
+	if isFirst || !slices.Equal(now, w.recordings) {
+		w.recordings = now
+		event.Recordings = &now
+	}
+}
+
 func (w *watcher) lookAtRunning(isFirst bool, event *control.Event) {
 	now := w.Running()
 	if isFirst || now.More != w.running.More || !slices.Equal(now.Calls, w.running.Calls) {
@@ -114,11 +122,8 @@ func (w *watcher) lookAtRunning(isFirst bool, event *control.Event) {
 	}
 }
 
-// lookAtWork looks at what a person may have to do, and at recordings.
+// lookAtWork looks at what a person may have to do.
 func (w *watcher) lookAtWork(isFirst bool, event *control.Event) {
-	if isFirst {
-		event.Recordings = &[]control.RecordingInfo{}
-	}
 	if seen := w.App.changesSeen(); isFirst || seen != w.changesSeen {
 		w.changesSeen = seen
 		if now := w.App.openChanges(); isFirst || now != w.changes {

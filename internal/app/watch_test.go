@@ -102,6 +102,25 @@ func TestWatchBeginsWithEverything(t *testing.T) {
 	})
 }
 
+func TestServerDetail(t *testing.T) {
+	a := newTestApp(t, 2)
+	cfg := idleServers(2)
+	cfg.Toolboxes[0].Servers[1] = config.Server{Name: "s1", URL: "https://ada:secret@example.com/key?token=x"}
+	if err := a.Reload(cfg, ""); err != nil {
+		t.Fatal(err)
+	}
+	i := Inspector{App: a}
+	if detail, err := i.Server("box/s0"); err != nil || detail.Command != "true" || detail.Config != "/c.json" || detail.State != "idle" || detail.Steps == nil || detail.Processes == nil {
+		t.Errorf("the first is %+v, %v", detail, err)
+	}
+	if detail, err := i.Server("box/s1"); err != nil || detail.Command != "https://example.com" {
+		t.Errorf("the remote one is %+v, %v", detail, err)
+	}
+	if _, err := i.Server("box/s2"); err == nil {
+		t.Error("there is another one")
+	}
+}
+
 func TestWatchIsSilentWhileNothingChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newTestApp(t, 3)

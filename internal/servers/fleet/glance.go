@@ -1,5 +1,7 @@
 package fleet
 
+import "net/url"
+
 // Glance is what can be seen of a session with a server at small cost, to notice that its status has changed: two glances
 // of a session are equal unless it has. What grows all the time, such as its uptime and its requests, is left out.
 type Glance struct {
@@ -87,4 +89,20 @@ func (g *Glance) Status() Status {
 		status.LastError, status.Since, status.Failures = g.gone.err.Error(), g.gone.since, 1
 	}
 	return status
+}
+
+// Runs returns what the session is with: the command without its arguments, or the address without what may be secret.
+func (g *Glance) Runs() string {
+	definition := &g.session.config
+	switch {
+	case definition.Builtin != "":
+		return "built in: " + definition.Builtin
+	case definition.URL == "":
+		return g.session.fleet.cleanServerText(definition.Command)
+	}
+	address, err := url.Parse(definition.URL)
+	if err != nil {
+		return ""
+	}
+	return g.session.fleet.cleanServerText(address.Scheme + "://" + address.Host) // a path may hold a key
 }

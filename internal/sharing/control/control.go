@@ -140,6 +140,8 @@ type Subject interface {
 	Record(toolbox, server string, span time.Duration) (recording.Info, error)
 	// Recordings returns the recordings of servers.
 	Recordings() *recording.Book
+	// Server returns what is known of one session with a server; see Server.Key.
+	Server(key string) (ServerDetail, error)
 	// Cancel cancels one of them. Its client gets an answer that says so.
 	Cancel(id string) error
 	// End starts to end the program.
@@ -161,6 +163,8 @@ const (
 	watchPath     = "/v1/watch"
 	runningPath   = "/v1/running"
 	cancelPath    = "/v1/cancel"
+	serverPath    = "/v1/server"
+	keyParameter  = "key"
 
 	changesPath = "/v1/changes"
 	acceptPath  = "/v1/accept"

@@ -24,6 +24,30 @@ func (s *subject) Running() RunningCalls {
 	return RunningCalls{Calls: []RunningCall{{ID: "k3f9q", Toolbox: "dev box", Server: "s/1", Method: "tools/call", Tool: "x"}}}
 }
 
+func (s *subject) Server(key string) (ServerDetail, error) {
+	return ServerDetail{Server: Server{Key: key}, Command: "npx", Steps: []Step{{Name: "start", State: "done"}}}, nil
+}
+
+func (s *subject) Cancel(id string) error {
+	if id == "k3f9q" {
+		return nil
+	}
+	return NotInFlight(id)
+}
+
+func TestCancel(t *testing.T) {
+	_, client, _ := serve(t)
+	if running, err := client.Running(t.Context()); err != nil || len(running.Calls) != 1 || client.Cancel(t.Context(), running.Calls[0].ID) != nil {
+		t.Errorf("%+v runs, or cannot be cancelled: %v", running, err)
+	}
+	if known, ok := errors.AsType[*toolbox.Error](client.Cancel(t.Context(), "other")); !ok || known.Code != toolbox.CallNotRunning {
+		t.Errorf("another one: %v", known)
+	}
+	if detail, err := client.Server(t.Context(), "dev box/s#2"); err != nil || detail.Key != "dev box/s#2" || detail.Command != "npx" || len(detail.Steps) != 1 {
+		t.Errorf("the server is %+v, %v", detail, err)
+	}
+}
+
 var errEnough = errors.New("enough")
 
 func TestWatch(t *testing.T) {
