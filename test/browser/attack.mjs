@@ -1,11 +1,12 @@
 // A hostile page in a real browser. Each attempt to reach the server at TARGET prints one
 // JSON line, which browser_test.go checks: what the page could read, if anything.
 //
-// usage: node attack.mjs CHROMIUM PAGE TARGET
+// usage: node attack.mjs CHROMIUM PAGE TARGET [UI]
 
 import { chromium } from "playwright-core";
 
-const [executablePath, page_, target] = process.argv.slice(2);
+const [executablePath, page_, target, uiJSON] = process.argv.slice(2);
+const ui = uiJSON ? JSON.parse(uiJSON) : undefined; // the page of the workbench at TARGET: code, token and pid
 const within = 15_000;
 
 const browser = await chromium.launch({
@@ -59,6 +60,17 @@ const inPage = {
     };
     form.submit();
     setTimeout(() => resolve({ outcome: "opaque" }), 1500); // an answer that is no page loads nothing
+  }),
+  frame: ({ url }) => new Promise((resolve) => {
+    const frame = Object.assign(document.createElement("iframe"), { src: url });
+    frame.onload = () => {
+      let text = "";
+      try {
+        text = frame.contentDocument?.body?.innerText ?? "";
+      } catch { /* of another origin: cannot be read */ }
+      resolve({ outcome: text ? "read" : "opaque", text });
+    };
+    document.body.append(frame);
   }),
   script: ({ url }) => new Promise((resolve) => {
     const script = Object.assign(document.createElement("script"), { src: url });
@@ -115,6 +127,22 @@ async function foreign(page, url, label) {
   await run(page, `${label} form`, "form", { url, body: open });
 }
 
+// attacks on the page of the workbench. CODE stands for the code of its link: even a page that had one gets nothing.
+async function ofPage(page, site, label) {
+  const codes = JSON.stringify({ code: ui.code });
+  await run(page, `${label} ui index`, "fetch", { url: site + "/ui/", init: {} });
+  await run(page, `${label} ui module`, "script", { url: site + "/ui/assets/main.js" });
+  await run(page, `${label} ui session`, "fetch", { url: site + "/ui/api/session", init: { method: "POST", headers: json, body: codes } });
+  await run(page, `${label} ui session as text`, "fetch", { url: site + "/ui/api/session", init: { method: "POST", mode: "no-cors", headers: plain, body: codes } });
+  await run(page, `${label} ui session by form`, "form", { url: site + "/ui/api/session", body: codes });
+  for (const [name, init] of Object.entries({ "": {}, " with token": { headers: { Authorization: `Bearer ${ui.token}` } }, " with credentials": { mode: "no-cors", credentials: "include" } })) {
+    await run(page, `${label} ui watch${name}`, "fetch", { url: site + "/ui/api/watch", init });
+    await run(page, `${label} ui call${name}`, "fetch", { url: `${site}/ui/api/w/${ui.pid}/call?toolbox=dev&server=fake&tool=x`, init: { method: "POST", body: "{}", ...init } });
+    await run(page, `${label} ui restart${name}`, "fetch", { url: `${site}/ui/api/w/${ui.pid}/restart?toolbox=dev&server=fake`, init: { method: "POST", ...init } });
+  }
+  await run(page, `${label} ui frame`, "frame", { url: site + "/ui/" });
+}
+
 // attacks of a page whose name now leads to this machine: to the browser it is the
 // server's own page.
 async function rebound(page, origin) {
@@ -127,6 +155,7 @@ async function rebound(page, origin) {
   await run(page, "rebound delete", "fetch", { url, init: { method: "DELETE" } });
   await run(page, "rebound events", "events", { url });
   await run(page, "rebound socket", "socket", { url });
+  if (ui) await ofPage(page, origin, "rebound");
 }
 
 const watchdog = setTimeout(() => {
@@ -139,11 +168,13 @@ try {
   const page = await context.newPage();
   await page.goto(page_);
   await foreign(page, target, "address");
+  if (ui) await ofPage(page, new URL(target).origin, "address");
   await page.goto(page_);
   await foreign(page, target.replace("127.0.0.1", "localhost"), "localhost");
   const nowhere = await context.newPage();
   await nowhere.goto("data:text/html,<p>an origin that is null</p>");
   await foreign(nowhere, target, "null origin");
+  if (ui) await ofPage(nowhere, new URL(target).origin, "null origin");
   const { port } = new URL(target);
   await rebound(await context.newPage(), `http://rebind.test:${port}`);
   console.log(JSON.stringify({ attack: "end" }));

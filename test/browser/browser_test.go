@@ -30,8 +30,15 @@ type attempt struct {
 	Text    string
 }
 
-// attack lets the page try everything against an address.
-func attack(t *testing.T, target string) []attempt {
+// shown is the page of a workbench, with secrets that a hostile page would not have.
+type shown struct {
+	Code  string `json:"code"`  // of a link that is not used yet
+	Token string `json:"token"` // of a session
+	PID   int    `json:"pid"`
+}
+
+// attack lets the page try everything against an address, and against the page of the workbench there; nil: there is none.
+func attack(t *testing.T, target string, ui *shown) []attempt {
 	t.Helper()
 	const script = "attack.mjs"
 	if _, err := os.Stat(script); err != nil { // also tells Go's cache of results that we depend on it
@@ -47,6 +54,13 @@ func attack(t *testing.T, target string) []attempt {
 	ctx, cancel := context.WithTimeout(t.Context(), attackTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, script, chromium, "http://evil.test:"+port+"/", target)
+	if ui != nil {
+		data, err := json.Marshal(ui)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Args = append(cmd.Args, string(data))
+	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -75,11 +89,11 @@ func attack(t *testing.T, target string) []attempt {
 
 func TestAPageCannotReachTheWorkbench(t *testing.T) {
 	b := newBench(t)
-	for _, one := range attack(t, b.address) {
+	for _, one := range attack(t, b.address, b.ui) {
 		switch {
 		case one.Outcome == "read" && strings.HasPrefix(one.Attack, "rebound") && one.Status == http.StatusForbidden:
 			// To the browser this is the page's own server, so it shows the refusal.
-			if strings.Contains(one.Text, "serverInfo") || strings.Contains(one.Text, "toolbox") {
+			if strings.Contains(one.Text, "serverInfo") || strings.Contains(one.Text, "toolbox") || strings.Contains(one.Text, "token") || strings.Contains(one.Text, "pid") {
 				t.Errorf("%s: the refusal tells something: %s", one.Attack, one.Text)
 			}
 		case one.Outcome == "read":
@@ -89,6 +103,7 @@ func TestAPageCannotReachTheWorkbench(t *testing.T) {
 	if log, err := os.ReadFile(b.log); err == nil {
 		t.Errorf("a server was started:\n%s", log)
 	}
+	b.checkPage(t)
 	// The same address, by who may: otherwise nothing above would mean anything.
 	client := mcptest.NewHTTPClient(b.address, nil)
 	t.Cleanup(client.Close)
@@ -101,6 +116,28 @@ func TestAPageCannotReachTheWorkbench(t *testing.T) {
 	}
 	if _, err := os.Stat(b.log); err != nil {
 		t.Errorf("the log of a server that was started is missing: %v", err)
+	}
+}
+
+// checkPage shows that what the hostile page tried works for who may: the code of its link is not used yet, and the session
+// is open.
+func (b *bench) checkPage(t *testing.T) {
+	t.Helper()
+	if token := b.openPage(t, b.ui.Code); token == "" {
+		t.Error("the code of the link was used")
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(b.address, "/mcp")+"/ui/api/hello", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+b.ui.Token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("the session is not open: %s", response.Status)
 	}
 }
 
@@ -131,12 +168,14 @@ func TestThePageReachesACarelessServer(t *testing.T) {
 	site := httptest.NewServer(server)
 	t.Cleanup(site.Close)
 	read := make(map[string]bool)
-	for _, one := range attack(t, site.URL+"/mcp") {
+	for _, one := range attack(t, site.URL+"/mcp", &shown{Code: "a code", Token: "a token", PID: 1}) {
 		read[one.Attack] = one.Outcome == "read"
 	}
 	for _, name := range []string{
 		"address fetch json", "address fetch modern json", "address fetch text with cors", "address get", "address delete", "address events",
 		"localhost fetch json", "null origin fetch json", "rebound fetch json", "rebound fetch modern json", "rebound get", "rebound events",
+		"address ui watch", "address ui watch with token", "address ui call with token", "address ui restart", "address ui session",
+		"null origin ui call with token", "rebound ui index", "rebound ui session", "rebound ui watch with token", "rebound ui frame",
 	} {
 		if !read[name] {
 			t.Errorf("%s was not read from a careless server: the attempt tests nothing", name)
