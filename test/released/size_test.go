@@ -34,6 +34,7 @@ var allowed = []struct {
 }{
 	{maxObserving, "history, metrics, traces and the audit log"},
 	{700_000, "commands to edit, connect and watch, whose output is JSON if wanted"},
+	{700_000, "the page: its files, at most 350 kB, and what serves them"},
 }
 
 // Most of the growth is code of libraries. It is easily doubled without notice: an import is enough.
