@@ -34,7 +34,7 @@ var allowed = []struct {
 }{
 	{maxObserving, "history, metrics, traces and the audit log"},
 	{700_000, "commands to edit, connect and watch, whose output is JSON if wanted"},
-	{700_000, "the page: its files, at most 350 kB, and what serves them"},
+	{1_200_000, "the page: its files, at most 350 kB, what serves them, and what workbenches tell it and do for it"},
 }
 
 // Most of the growth is code of libraries. It is easily doubled without notice: an import is enough.
