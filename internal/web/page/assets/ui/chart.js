@@ -37,20 +37,21 @@ export function Chart({ label, names, colours, data }) {
   const [error, setError] = useState(/** @type {any} */ (null));
   latest.current = data;
   useEffect(() => {
+    const into = /** @type {HTMLElement} */ (box.current);
     let isGone = false, uPlot = /** @type {any} */ (null);
     const again = () => {
       if (!uPlot || isGone) return;
       chart.current?.destroy();
-      chart.current = draw(uPlot, box.current, names, colours, latest.current);
+      chart.current = draw(uPlot, into, names, colours, latest.current);
     };
-    const sizes = new ResizeObserver(() => chart.current?.setSize({ width: Math.max(box.current.clientWidth, 100), height }));
+    const sizes = new ResizeObserver(() => chart.current?.setSize({ width: Math.max(into.clientWidth, 100), height }));
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', again);
     import('uplot').then((loaded) => {
       uPlot = loaded.default;
       if (isGone) return;
       again();
-      sizes.observe(box.current);
+      sizes.observe(into);
     }).catch(setError);
     return () => { isGone = true; scheme.removeEventListener('change', again); sizes.disconnect(); chart.current?.destroy(); chart.current = null; };
   }, []);
