@@ -67,7 +67,8 @@ async function send(method, path, params, body, abort) {
   }
   if (response.ok) return response;
   if (response.status === 401 && token) closeSession('ended');
-  throw new ApiError(response.status, await response.json().catch(() => ({})));
+  const problem = await response.json().catch(() => (response.status === 404 ? { error: 'The workbench does not know this request', hint: 'It may be of another version: start it again after an update' } : {}));
+  throw new ApiError(response.status, problem);
 }
 
 /** The answer to a GET, from JSON. @param {string} path @param {object} [params] @param {AbortSignal} [abort] @returns {Promise<any>} */

@@ -20,10 +20,17 @@ const name = (row) => html`<span class="muted"><${Text} text=${row.toolbox} />/<
 /** @param {(counts: any) => number} of */
 const count = (of) => (/** @type {any} */ row) => (row.counts.calls ? of(row.counts) : -1);
 
+/** A server that is idle because it failed is not just idle. @param {any} row */
+const hasFailed = (row) => row.state === 'idle' && Boolean(row.lastError);
+/** @param {any} row */
+const state = (row) => (hasFailed(row) ? html`<${Status} word="idle" tone="warn" icon="warning">start failed<//>` : html`<${Status} word=${row.state} />`);
+/** @param {any} row */
+const rank = (row) => (hasFailed(row) ? 1 : order.indexOf(row.state));
+
 /** @type {import('../ui/table.js').Column[]} */
 const columns = [
   { id: 'name', title: 'Server', width: 'minmax(10rem, 2fr)', narrow: 'main', sort: (row) => row.key, cell: name },
-  { id: 'state', title: 'State', width: '8.5rem', narrow: 'side', sort: (row) => order.indexOf(row.state), cell: (row) => html`<${Status} word=${row.state} />` },
+  { id: 'state', title: 'State', width: '8.5rem', narrow: 'side', sort: rank, cell: state },
   { id: 'uptime', title: 'Uptime', width: '6.5rem', end: true, from: 880, down: true, sort: (row) => (row.since ? -row.since : -Infinity), cell: (row) => (row.since ? html`<${Elapsed} since=${row.since} />` : html`<span class="muted">–</span>`) },
   { id: 'memory', title: 'Memory', width: '5.5rem', end: true, from: 560, narrow: 'sub', down: true, sort: (row) => row.memoryBytes ?? 0, cell: (row) => (row.memoryBytes ? html`<${Bytes} bytes=${row.memoryBytes} />` : html`<span class="muted">–</span>`) },
   { id: 'calls', title: 'Calls', width: '5rem', end: true, narrow: 'sub', down: true, sort: (row) => row.counts.calls, cell: (row) => html`<span class=${row.counts.calls ? 'num' : 'num muted'}>${numberText(row.counts.calls)}<span class="only-narrow"> calls</span></span>` },
@@ -58,7 +65,7 @@ export default function Servers({ args, params }) {
     <div class="bar"><${Filter} value=${text} onInput=${setText} label="Filter servers" /><${Summary} all=${rows} /></div>
     <${Split} title=${open ? open.key : ''} onClose=${() => navigate('servers')} detail=${open && html`<${ServerDetail} key=${open.id} row=${open} />`}>
       <${Table} label="Servers" columns=${workbenches.value.length > 1 ? columnsOfMany : columns} rows=${rows} selected=${id} sort=${{ by: 'name' }}
-        rowClass=${(/** @type {any} */ row) => (row.state === 'idle' ? 'dim' : '')}
+        rowClass=${(/** @type {any} */ row) => (row.state === 'idle' && !row.lastError ? 'dim' : '')}
         onOpen=${(/** @type {any} */ row) => navigate('servers', [row.workbench, row.key])}
         empty=${text ? html`<${Empty} title="No server matches the filter" />` : html`<${Empty} title="No server is configured"><p>To import the servers of your MCP clients:</p><${Command} text="mcp-workbench init" /><p>To add one:</p><${Command} text="mcp-workbench add files -- npx -y @modelcontextprotocol/server-filesystem ." /><//>`} />
     <//>
