@@ -1,10 +1,10 @@
 // @ts-check
 // What is around each view: the menu, and the bar with the workbenches, the connection and what waits.
-import { html, signal, useEffect, useErrorBoundary } from './lib.js';
+import { html, signal, useEffect, useErrorBoundary, useRef } from './lib.js';
 import { overlay } from './keys.js';
 import { hello } from './login.js';
 import { address, route } from './router.js';
-import { connection, isComplete, workbenches } from './store.js';
+import { connection, isComplete, questions, workbenches } from './store.js';
 import { Bytes, Clock, Command, Confirm, Dialog, Empty, Facts, Icon, LiveRegion, Loading, Notices, Problem, Status, Text, announce, isNarrow } from './ui.js';
 import { Overlay } from './palette.js';
 import { views } from './views/index.js';
@@ -101,9 +101,17 @@ function Content() {
   const view = views.find((one) => one.id === route.value.view);
   useEffect(() => {
     if (view && !loaded.value[view.id]) void load(view);
-    document.title = view ? `${view.title} – MCP Workbench` : 'MCP Workbench';
     if (view) announce(view.title);
   }, [view]);
+  const waiting = questions.value.length, former = useRef(waiting);
+  useEffect(() => {
+    const name = view ? `${view.title} – MCP Workbench` : 'MCP Workbench';
+    document.title = waiting ? `(${waiting}) ${name}` : name;
+  }, [view, waiting]);
+  useEffect(() => {
+    if (waiting > former.current) announce(waiting === 1 ? 'A question waits for you' : `${waiting} questions wait for you`);
+    former.current = waiting;
+  }, [waiting]);
   if (!view) return html`<${Empty} title="There is no such view"><a href=${address('servers')}>Show the servers</a><//>`;
   if (isComplete.value && !workbenches.value.length) return html`<${NoWorkbench} />`;
   const state = loaded.value[view.id];
