@@ -125,7 +125,7 @@
  * @property {string} caller
  * @property {string} [client]
  * @property {string} [arguments]
- * @property {string} rule
+ * @property {string} [rule]
  * @property {string} [because]
  * @property {string} since
  * @property {string} deadline
@@ -133,7 +133,7 @@
  * @property {object} [schema]
  * @property {string} [url]
  * @property {string} [server]
- * @property {string} [via]
+ * @property {string[]} [via] "terminal", "page": where it may be answered
  */
 
 /**

@@ -86,7 +86,7 @@ export function QuestionForm({ schema, onAnswer }) {
     void answer({ action: 'accept', content: Object.fromEntries(pairs) }, 'The server was answered');
   };
   return html`<form onSubmit=${onSubmit}>
-    <dl class="facts">${fields.map((field, n) => html`<div key=${field.name}>
+    <dl class="facts section">${fields.map((field, n) => html`<div key=${field.name}>
       <dt><label id=${`${id}-${n}-name`} for=${field.kind === 'array' ? undefined : `${id}-${n}`}><${Text} text=${field.title} />${field.isRequired && ' *'}</label></dt>
       <dd><${Input} field=${field} id=${`${id}-${n}`} entered=${entered[n]} onEnter=${(/** @type {any} */ value) => setEntered(entered.map((one, at) => (at === n ? value : one)))} />
         ${field.description && html`<p class="muted" id=${`${id}-${n}-about`}><${Text} text=${field.description} /></p>`}</dd></div>`)}</dl>

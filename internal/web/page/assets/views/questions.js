@@ -45,7 +45,7 @@ function Approval({ question }) {
   return html`
     <h3>Arguments</h3>
     ${question.arguments ? html`<pre tabindex="0"><${Text} text=${question.arguments} lines /></pre>` : html`<p class="muted">None.</p>`}
-    <${Asker} question=${question} />
+    <div class="section"><${Asker} question=${question} /></div>
     ${isHere ? html`<div class="buttons section">${choices.map((choice) => html`<button type="button" key=${choice.word} class=${choice.word === 'once' ? 'button primary' : choice.word === 'no' ? 'button danger' : 'button'}
         disabled=${isBusy} title=${choice.help} onClick=${() => choose(choice)}>${choice.title}</button>`)}</div>`
     : html`<p class="section">The policy lets this call be answered only at a terminal: <code>policy.ask.via</code> does not name <code>page</code>.</p>`}
@@ -87,7 +87,7 @@ function Elicitation({ question }) {
     }
   };
   return html`
-    ${question.message && html`<pre><${Text} text=${question.message} lines /></pre>`}
+    ${question.message && html`<pre class="section"><${Text} text=${question.message} lines /></pre>`}
     ${question.url ? html`<${Visit} question=${question} answer=${answer} />` : html`<${QuestionForm} schema=${question.schema} onAnswer=${answer} />`}
     ${problem && html`<${Problem} error=${problem} />`}
     <div class="section"><${Asker} question=${question} /></div>
