@@ -29,6 +29,9 @@ func OpenControlling(getenv func(string) string) (*Controlling, error) {
 	return opened, nil
 }
 
+// Files returns the keyboard and the screen. They are open until Close.
+func (c *Controlling) Files() (in, out *os.File) { return c.files[0], c.files[1] }
+
 // Close closes the terminal. A read that nobody waits for ends with the program.
 func (c *Controlling) Close() {
 	for _, file := range c.files {

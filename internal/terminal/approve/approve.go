@@ -45,6 +45,11 @@ func waitingIn(workbench *control.Client, questions []control.Question) []Waitin
 	return all
 }
 
+// In returns a call that waits in a workbench.
+func In(workbench control.Workbench, question control.Question) Waiting {
+	return Waiting{workbench.PID, question, &control.Client{Status: workbench}}
+}
+
 func byAge(a, b Waiting) int { return a.Since.Compare(b.Since) }
 
 // Find returns the call with an ID, in whatever case it is typed.

@@ -1,6 +1,7 @@
 package approve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -35,19 +36,36 @@ var (
 	errEnded   = errors.New("the call does not wait any more")
 )
 
-// choice is a word to answer with.
-type choice struct {
-	word, meaning string
-	answer        approval.Answer
-	skips         bool
+// Choice is a word to answer with.
+type Choice struct {
+	Word, Meaning string
+	Answer        approval.Answer
+	Skips         bool
 }
 
-var choices = []choice{
-	{word: "once", meaning: "approve this call", answer: approval.Once},
-	{word: "same", meaning: "also later calls with the same arguments, in this session", answer: approval.Same},
-	{word: "session", meaning: "also later calls of this tool with any arguments, in this session", answer: approval.Session},
-	{word: "no", meaning: "refuse it", answer: approval.No},
-	{word: "skip", meaning: "decide later", skips: true},
+// Choices returns all words to answer with; that which skips is the last one.
+func Choices() []Choice {
+	return []Choice{
+		{Word: "once", Meaning: "approve this call", Answer: approval.Once},
+		{Word: "same", Meaning: "also later calls with the same arguments, in this session", Answer: approval.Same},
+		{Word: "session", Meaning: "also later calls of this tool with any arguments, in this session", Answer: approval.Session},
+		{Word: "no", Meaning: "refuse it", Answer: approval.No},
+		{Word: "skip", Meaning: "decide later", Skips: true},
+	}
+}
+
+// Meant returns the choice that a person typed, by its word or the beginning of it.
+func Meant(choices []Choice, typed string) (Choice, bool) {
+	var meant []Choice
+	for _, c := range choices {
+		if typed != "" && strings.HasPrefix(c.Word, strings.ToLower(typed)) {
+			meant = append(meant, c)
+		}
+	}
+	if len(meant) != 1 {
+		return Choice{}, false
+	}
+	return meant[0], true
 }
 
 // outcomes say what an answer did.
@@ -57,6 +75,9 @@ var outcomes = map[approval.Answer]string{
 	approval.Session: "Approved, also for later calls of this tool in this session.",
 	approval.No:      "Refused.",
 }
+
+// Outcome says what an answer did.
+func Outcome(answer approval.Answer) string { return outcomes[answer] }
 
 // Answer shows a call and, once the person has confirmed it with the code, gives the answer.
 func (p *Person) Answer(ctx context.Context, one Waiting, answer approval.Answer) error {
@@ -90,25 +111,26 @@ func notWaiting(one Waiting, err error) error {
 func (p *Person) decide(ctx context.Context, one Waiting) error {
 	p.show(one)
 	width := 0
+	choices := Choices()
 	for _, c := range choices {
-		width = max(width, len(c.word))
+		width = max(width, len(c.Word))
 	}
 	for _, c := range choices {
-		fmt.Fprintf(p.screen, "  %s  %s\n", p.screen.Paint(tty.Strong, fmt.Sprintf("%-*s", width, c.word)), p.screen.Wrap(c.meaning, width+4))
+		fmt.Fprintf(p.screen, "  %s  %s\n", p.screen.Paint(tty.Strong, fmt.Sprintf("%-*s", width, c.Word)), p.screen.Wrap(c.Meaning, width+4))
 	}
 	return during(ctx, one, func(ctx context.Context) error {
 		chosen, err := p.choose(ctx, one)
 		switch {
 		case err != nil:
 			return err
-		case chosen.skips:
+		case chosen.Skips:
 			return errSkipped
-		case chosen.answer != approval.No:
+		case chosen.Answer != approval.No:
 			if err := p.confirm(ctx); err != nil {
 				return err
 			}
 		}
-		return p.give(ctx, one, chosen.answer)
+		return p.give(ctx, one, chosen.Answer)
 	})
 }
 
@@ -150,6 +172,13 @@ func (p *Person) show(one Waiting) {
 	}
 }
 
+// Describe returns all that is known of a call, as lines for a screen.
+func Describe(screen *tty.Screen, one Waiting) []string {
+	var out bytes.Buffer
+	NewPerson(screen.On(&out)).show(one)
+	return strings.Split(strings.Trim(out.String(), "\n"), "\n")
+}
+
 // valueColumn is where the values of fields begin. Nothing of a value is left of it, so that no text of others can look like
 // a field.
 const valueColumn = 13
@@ -171,30 +200,28 @@ func (p *Person) field(label, value string, style tty.Style) {
 // shortName names the tool on one line, where it was or will be shown in full.
 func shortName(one Waiting) string { return tty.Cut(tty.CleanLine(one.Tool), 40) }
 
-// choose asks until one of the choices is meant, by its word or the beginning of it.
-func (p *Person) choose(ctx context.Context, one Waiting) (choice, error) {
+// choose asks until one of the choices is meant.
+func (p *Person) choose(ctx context.Context, one Waiting) (Choice, error) {
+	choices := Choices()
 	var words []string
 	for _, c := range choices {
-		words = append(words, c.word)
+		words = append(words, c.Word)
 	}
 	list := strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 	for {
 		typed, err := p.ask(ctx, fmt.Sprintf("Approve %s? %s:", shortName(one), list))
 		if err != nil {
-			return choice{}, err
+			return Choice{}, err
 		}
-		var meant []choice
-		for _, c := range choices {
-			if typed != "" && strings.HasPrefix(c.word, strings.ToLower(typed)) {
-				meant = append(meant, c)
-			}
-		}
-		if len(meant) == 1 {
-			return meant[0], nil
+		if meant, ok := Meant(choices, typed); ok {
+			return meant, nil
 		}
 		fmt.Fprintf(p.screen, "Type %s.\n", list)
 	}
 }
+
+// WrongCode says what came of another code than the one that was shown.
+const WrongCode = "That is not the code, so nothing was answered"
 
 // confirm has the person type a code that is shown only here, so that a program without a terminal cannot answer, and that
 // nothing is approved by what a person happened to type.
@@ -208,7 +235,7 @@ func (p *Person) confirm(ctx context.Context) error {
 		return err
 	}
 	if typed != code {
-		return &toolbox.Error{Code: toolbox.WrongCode, Message: "That is not the code, so nothing was answered", Hint: "The call still waits. Try again: mcp-workbench approve"}
+		return &toolbox.Error{Code: toolbox.WrongCode, Message: WrongCode, Hint: "The call still waits. Try again: mcp-workbench approve"}
 	}
 	return nil
 }
@@ -218,7 +245,7 @@ func (p *Person) confirm(ctx context.Context) error {
 func (p *Person) give(ctx context.Context, one Waiting, answer approval.Answer) error {
 	err := one.workbench.Answer(context.WithoutCancel(ctx), one.ID, answer)
 	if err == nil {
-		fmt.Fprintln(p.screen, outcomes[answer])
+		fmt.Fprintln(p.screen, Outcome(answer))
 	}
 	return err
 }

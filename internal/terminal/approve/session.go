@@ -136,7 +136,7 @@ func (p *Person) decideOne(calls *feed, call *openCall) error {
 	case err == nil, errors.Is(err, errSkipped):
 		err = nil
 	case errors.Is(err, errEnded), ok && gone.Code == toolbox.QuestionNotFound:
-		p.say(howEnded(call.Waiting))
+		p.say(HowEnded(call.Waiting))
 		err = nil
 	default:
 		return err
@@ -145,8 +145,8 @@ func (p *Person) decideOne(calls *feed, call *openCall) error {
 	return err
 }
 
-// howEnded says why a call no longer waits.
-func howEnded(one Waiting) string {
+// HowEnded says why a call no longer waits.
+func HowEnded(one Waiting) string {
 	if !time.Now().Before(one.Deadline) {
 		return "Its time is over, and it was denied."
 	}

@@ -17,7 +17,7 @@ func showTools(screen *tty.Screen, workbench control.Workbench) {
 	var rows [][]tty.Cell
 	for _, server := range workbench.Activity {
 		for _, requests := range server.Requests {
-			name := tty.Cell{Text: server.Ref() + subject(requests), Style: tty.Name}
+			name := tty.Cell{Text: server.Ref() + Subject(requests), Style: tty.Name}
 			total := tty.Cell{Text: fmt.Sprint(requests.TotalCalls)}
 			rows = append(rows, slices.Concat([]tty.Cell{name}, activityCells(requests.Counts), []tty.Cell{total}))
 		}
@@ -30,8 +30,8 @@ func showTools(screen *tty.Screen, workbench control.Workbench) {
 	screen.Table([]string{minutes, "P50", "P95", "CALLS", "ERRORS", "SINCE START"}, rows)
 }
 
-// subject returns the subject of requests, without the name of their server.
-func subject(requests meter.Requests) string {
+// Subject returns the subject of requests, without the name of their server.
+func Subject(requests meter.Requests) string {
 	switch {
 	case requests.Tool != "":
 		return "/" + requests.Tool
@@ -47,11 +47,11 @@ func activityCells(counts meter.Counts) []tty.Cell {
 	if counts.Errors > 0 {
 		errors.Style = tty.Bad
 	}
-	return []tty.Cell{{Text: latency(counts.P50)}, {Text: latency(counts.P95)}, {Text: fmt.Sprint(counts.Calls)}, errors}
+	return []tty.Cell{{Text: Latency(counts.P50)}, {Text: Latency(counts.P95)}, {Text: fmt.Sprint(counts.Calls)}, errors}
 }
 
-// latency writes a short duration with two digits.
-func latency(seconds float64) string {
+// Latency writes a short duration with two digits.
+func Latency(seconds float64) string {
 	switch d := time.Duration(seconds * float64(time.Second)); {
 	case d <= 0:
 		return "-"
@@ -62,6 +62,6 @@ func latency(seconds float64) string {
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1fs", seconds)
 	default:
-		return since(d)
+		return Since(d)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
-// reasonsOf returns how each of several copies of a server differs from the others; nil with one copy of each server.
-func reasonsOf(servers []control.Server) []string {
+// ReasonsOf returns how each of several copies of a server differs from the others; nil with one copy of each server.
+func ReasonsOf(servers []control.Server) []string {
 	var reasons []string
 	for i, server := range servers {
 		var copies []control.Why

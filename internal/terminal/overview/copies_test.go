@@ -32,7 +32,7 @@ func TestReasonsOf(t *testing.T) {
 			server("a", control.Why{}), server("a", control.Why{Environment: []string{"A", "B"}, Command: "/bin/a"}),
 		}, []string{"", "command /bin/a, environment A B"}},
 	} {
-		if got := reasonsOf(test.servers); !slices.Equal(got, test.want) {
+		if got := ReasonsOf(test.servers); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
 		}
 	}

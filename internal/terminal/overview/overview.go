@@ -1,4 +1,4 @@
-// Package overview shows running workbenches, their servers and the requests of the last minutes, for ps and top.
+// Package overview shows running workbenches, their servers and the requests of the last minutes, for ps.
 package overview
 
 import (
@@ -28,10 +28,10 @@ func Show(screen *tty.Screen, seen []control.Workbench, options Options) {
 		}
 		memory := ""
 		if workbench.Memory > 0 {
-			memory = ", " + megabytes(workbench.Memory)
+			memory = ", " + Megabytes(workbench.Memory)
 		}
 		fmt.Fprintf(screen, "%s  %s\n", screen.Paint(tty.Strong, fmt.Sprintf("mcp-workbench %s, pid %d", tty.CleanLine(workbench.Version), workbench.PID)),
-			screen.Paint(tty.Faint, fmt.Sprintf("up %s%s", since(time.Since(workbench.Started)), memory)))
+			screen.Paint(tty.Faint, fmt.Sprintf("up %s%s", Since(time.Since(workbench.Started)), memory)))
 		fmt.Fprintf(screen, "%s\n", screen.Paint(tty.Faint, tty.CleanLine(workbench.Describe())))
 		if workbench.Version != options.Version {
 			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"),
@@ -69,7 +69,7 @@ func showFiles(screen *tty.Screen, workbench control.Workbench) {
 	}
 }
 
-func ago(at time.Time) string { return since(max(time.Since(at), time.Second)) + " ago" }
+func ago(at time.Time) string { return Since(max(time.Since(at), time.Second)) + " ago" }
 
 const (
 	shownClients = 8  // clients that are listed; others are counted
@@ -93,7 +93,7 @@ func showClients(screen *tty.Screen, workbench control.Workbench) {
 		if client.Folder != "" && client.Folder != workbench.Folder {
 			text += ", in " + client.Folder
 		}
-		text += ", for " + since(max(time.Since(client.Since), time.Second))
+		text += ", for " + Since(max(time.Since(client.Since), time.Second))
 		fmt.Fprintf(screen, "client %s\n", screen.Wrap(tty.CleanLine(text), 7))
 	}
 }
@@ -101,7 +101,7 @@ func showClients(screen *tty.Screen, workbench control.Workbench) {
 // showServers writes the table of servers. Errors that do not fit beside it are below it, since they must not be cut.
 func showServers(screen *tty.Screen, workbench control.Workbench) {
 	columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "P50", "P95", "CALLS", "ERRORS", "STARTS"}
-	reasons := reasonsOf(workbench.Servers)
+	reasons := ReasonsOf(workbench.Servers)
 	if reasons != nil {
 		columns = slices.Insert(columns, 1, "COPY FOR")
 	}
@@ -116,7 +116,7 @@ func showServers(screen *tty.Screen, workbench control.Workbench) {
 		if reasons != nil {
 			cells = slices.Insert(cells, 1, tty.Cell{Text: reasons[n]})
 		}
-		trouble := troubleOf(server)
+		trouble := TroubleOf(server)
 		if trouble != "" {
 			troubles = append(troubles, []tty.Cell{{Text: "✗", Style: tty.Bad}, {Text: server.Ref() + ": " + trouble}})
 		}
@@ -148,8 +148,8 @@ func row(server control.Server, counts meter.Counts, isFirst bool) []tty.Cell {
 		{Text: server.Ref(), Style: tty.Name},
 		state,
 		{Text: number(server.PID)},
-		{Text: megabytes(server.Memory)},
-		{Text: since(time.Duration(server.Uptime * float64(time.Second)))},
+		{Text: Megabytes(server.Memory)},
+		{Text: Since(time.Duration(server.Uptime * float64(time.Second)))},
 	}
 	switch {
 	case !isFirst:
@@ -162,8 +162,8 @@ func row(server control.Server, counts meter.Counts, isFirst bool) []tty.Cell {
 	return append(cells, tty.Cell{Text: fmt.Sprint(server.Starts)})
 }
 
-// troubleOf returns how often a server failed, the time of the next attempt, and the last error.
-func troubleOf(server control.Server) string {
+// TroubleOf returns how often a server failed, the time of the next attempt, and the last error.
+func TroubleOf(server control.Server) string {
 	var parts []string
 	switch server.Failures {
 	case 0:
@@ -173,7 +173,7 @@ func troubleOf(server control.Server) string {
 		parts = append(parts, fmt.Sprintf("failed %d times", server.Failures))
 	}
 	if server.NextTry > 0 {
-		parts = append(parts, "next try in "+since(max(time.Duration(server.NextTry*float64(time.Second)), time.Second)))
+		parts = append(parts, "next try in "+Since(max(time.Duration(server.NextTry*float64(time.Second)), time.Second)))
 	}
 	if len(parts) == 0 {
 		return server.LastError
@@ -188,15 +188,16 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-func megabytes(bytes int64) string {
+// Megabytes formats a size of memory for a table.
+func Megabytes(bytes int64) string {
 	if bytes == 0 {
 		return "-"
 	}
 	return fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
 }
 
-// since formats a duration for a table.
-func since(d time.Duration) string {
+// Since formats a duration for a table.
+func Since(d time.Duration) string {
 	switch {
 	case d <= 0:
 		return "-"

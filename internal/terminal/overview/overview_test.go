@@ -2,7 +2,6 @@ package overview
 
 import (
 	"bytes"
-	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -68,7 +67,7 @@ func TestWorkbenchesOfOtherVersions(t *testing.T) {
 
 func TestLatency(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "-", 0.00005: "0.1ms", 0.0094: "9.4ms", 0.12: "120ms", 1.25: "1.2s", 42: "42s", 90: "1m30s"} {
-		if got := latency(seconds); got != want {
+		if got := Latency(seconds); got != want {
 			t.Errorf("%v s are %s, want %s", seconds, got, want)
 		}
 	}
@@ -116,27 +115,5 @@ func TestClientsAndConfiguration(t *testing.T) {
 		if test.dontAppear != "" && strings.Contains(page.String(), test.dontAppear) {
 			t.Errorf("%s: %q is in\n%s", test.name, test.dontAppear, page.String())
 		}
-	}
-}
-
-// On a page that is drawn over and over, no line may break.
-func TestLinesOfAPageFit(t *testing.T) {
-	var page bytes.Buffer
-	screen := tty.New(&page, nil, func(name string) string { return map[string]string{"COLUMNS": "60"}[name] })
-	long := "/" + strings.Repeat("long/", 100)
-	find := func(context.Context) ([]*control.Client, error) {
-		return []*control.Client{{Status: control.Workbench{Folder: long, Clients: []control.ConnectedClient{{Name: "c", Folder: long + "other"}}}}}, nil
-	}
-	if err := draw(t.Context(), screen, find, Options{}); err != nil {
-		t.Fatal(err)
-	}
-	text := strings.NewReplacer(fromTheTop, "", clearBelow, "", clearLine, "").Replace(page.String())
-	for line := range strings.SplitSeq(text, "\r\n") {
-		if runewidth.StringWidth(line) > 60 {
-			t.Errorf("too wide: %q", line)
-		}
-	}
-	if !strings.Contains(text, "client c") {
-		t.Errorf("there is no client on %q", text)
 	}
 }
