@@ -35,7 +35,7 @@ var folders = []struct {
 	{"internal/observe", []string{"meter", "recording", "history", "exposition", "telemetry", "audit"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},
 	{"internal/app", []string{"", "loader", "service"}},
-	{"internal/terminal", []string{"browser", "login", "arguments", "console", "policycheck", "changes", "completion", "lockdiff", "overview", "approve", "pastcalls", "uninstall", "doctor"}},
+	{"internal/terminal", []string{"browser", "login", "arguments", "console", "policycheck", "changes", "completion", "lockdiff", "overview", "approve", "top", "pastcalls", "uninstall", "doctor"}},
 	{"internal/web", []string{"page"}},
 	{"internal/cli", []string{""}},
 	{"cmd/mcp-workbench", []string{""}},

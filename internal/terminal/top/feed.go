@@ -31,8 +31,9 @@ type (
 		control.Event
 	}
 	statusMsg struct { // of a workbench that is asked again and again
-		pid    int
-		status control.Workbench
+		pid       int
+		status    control.Workbench
+		questions []control.Question
 	}
 	nobodyMsg struct{ why string } // no workbench runs, or it cannot be found
 	panicMsg  struct{ reason any }
@@ -127,7 +128,11 @@ func (f *feed) poll(ctx context.Context, w Workbench) {
 		if err != nil {
 			return
 		}
-		f.send(statusMsg{w.Status.PID, status})
+		questions, err := w.Waiting(ctx)
+		if err != nil {
+			questions = nil // it ended, or is too old to have any
+		}
+		f.send(statusMsg{w.Status.PID, status, questions})
 		select {
 		case <-again.C:
 		case <-ctx.Done():

@@ -36,7 +36,7 @@ func TestFeed(t *testing.T) {
 					return control.Workbench{}, errors.New("gone")
 				}
 				return control.Workbench{PID: 2}, nil
-			}},
+			}, Waiting: func(context.Context) ([]control.Question, error) { return nil, nil }},
 		}
 		f := &feed{watched: make(map[int]bool), find: func(context.Context) ([]Workbench, error) {
 			if len(running) == 0 {

@@ -158,7 +158,7 @@ func (m *model) take(message tea.Msg) bool {
 		}
 	case statusMsg:
 		if b := m.live.find(message.pid); b != nil {
-			b.isPolled = true
+			b.isPolled, b.questions = true, message.questions
 			b.setStatus(message.status, m.now())
 		}
 	case activityMsg:

@@ -237,8 +237,8 @@ func TestSeveralWorkbenches(t *testing.T) {
 	r.see("[1 servers 3]", "pid 1", "pid 2", "WORKBENCH")
 	old := r.workbench(3)
 	old.Status.Version = "0.9"
-	r.tell(foundMsg{old}, statusMsg{3, control.Workbench{PID: 3, Version: "0.9", Servers: servers(1), Started: r.at}})
-	r.see("pid 3", "asked every second", "! pid 3 is of another version than this program, which is 1.0")
+	r.tell(foundMsg{old}, statusMsg{3, control.Workbench{PID: 3, Version: "0.9", Servers: servers(1), Started: r.at}, []control.Question{{ID: "q"}}})
+	r.see("pid 3", "polled: an older version", "! pid 3 is of another version than this program, which is 1.0")
 	r.tell(goneMsg{3}, goneMsg{1}, goneMsg{7})
 	r.see("[1 servers 2]", "pid 2")
 	r.dontSee("pid 1", "WORKBENCH")

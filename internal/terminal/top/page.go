@@ -182,7 +182,10 @@ func (m *model) head(height int) []string {
 
 // headOf describes a workbench in one line.
 func (m *model) headOf(b *bench) string {
-	text := fmt.Sprintf("up %s, %s", overview.Since(m.time().Sub(b.Status.Started)), overview.Megabytes(b.memory))
+	text := "up " + overview.Since(m.time().Sub(b.Status.Started))
+	if b.memory > 0 {
+		text += ", " + overview.Megabytes(b.memory)
+	}
 	if b.changes > 0 {
 		text += ", " + toolbox.Count(b.changes, "changed definition", "changed definitions")
 	}
@@ -190,7 +193,7 @@ func (m *model) headOf(b *bench) string {
 		text += ", records"
 	}
 	if b.isPolled {
-		text += ", asked every second: it is of an older version"
+		text += ", polled: an older version"
 	}
 	return m.paint(tty.Strong, tty.CleanLine(fmt.Sprintf("mcp-workbench %s, pid %d", b.Status.Version, b.pid()))) + "  " +
 		m.paint(tty.Faint, tty.CleanLine(text+", "+b.Status.Describe()))

@@ -20,6 +20,7 @@ type Workbench struct {
 	Status  control.Workbench // when it was found
 	Watch   func(ctx context.Context, handle func(control.Event) error) error
 	Refresh func(ctx context.Context) (control.Workbench, error)
+	Waiting func(ctx context.Context) ([]control.Question, error) // questions, of one that does not know how to be watched
 	Restart func(ctx context.Context, server control.Server) error
 	Cancel  func(ctx context.Context, id string) error
 	Detail  func(ctx context.Context, key string) (control.ServerDetail, error)
@@ -100,6 +101,9 @@ func (b *bench) setServers(all []control.Server, now time.Time) {
 			b.at[one.Key] = at
 			b.servers = append(b.servers, server{})
 		}
+		if one.PID != 0 && one.Memory == 0 {
+			one.Memory = b.servers[at].Memory // which is told with the counters
+		}
 		b.servers[at].Server, b.servers[at].seen = one, now
 	}
 }
@@ -138,13 +142,9 @@ func (b *bench) removeServers(keys []string) {
 // apply takes over what a workbench told.
 func (s *state) apply(b *bench, event *control.Event, now time.Time) {
 	if event.State != nil {
-		activity := event.State.Activity
 		b.Status, b.memory = *event.State, event.State.Memory
-		if len(event.Servers) > 0 { // everything begins again
-			b.servers = nil
-			clear(b.at)
-		}
-		b.Status.Activity = activity
+		b.servers = nil // everything begins again
+		clear(b.at)
 	}
 	b.removeServers(event.Removed)
 	b.setServers(event.Servers, now)

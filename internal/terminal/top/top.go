@@ -31,8 +31,8 @@ func Running(find func(context.Context) ([]*control.Client, error)) Finder {
 		all := make([]Workbench, len(found))
 		for i, one := range found {
 			all[i] = Workbench{
-				Status: one.Status, Refresh: one.Refresh, Restart: one.Restart, Logs: one.Logs, Answer: one.Answer,
-				Watch:  func(context.Context, func(control.Event) error) error { return errors.New("TODO") },
+				Status: one.Status, Refresh: one.Refresh, Waiting: one.Questions, Restart: one.Restart, Logs: one.Logs, Answer: one.Answer,
+				Watch: one.Watch,
 				Cancel: func(context.Context, string) error { return errors.New("TODO") },
 				Detail: func(context.Context, string) (control.ServerDetail, error) {
 					return control.ServerDetail{}, errors.New("TODO")
