@@ -100,7 +100,8 @@ func (w *walk) at(t *testing.T, where place) *walkPlace {
 }
 
 var (
-	escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07`)
+	moves   = regexp.MustCompile(`\x1b\[[0-9;]*H`) // to another line
+	escapes = regexp.MustCompile(`\x1b\[[0-9;?<=>]*\$?[A-Za-z]|\x1b\][^\x07]*\x07`)
 	colours = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )
 
@@ -108,7 +109,7 @@ var (
 // such as a path or a reference.
 func checkWidth(t *testing.T, what, shown string, columns int, asItIs *regexp.Regexp) {
 	t.Helper()
-	for line := range strings.Lines(shown) {
+	for line := range strings.Lines(moves.ReplaceAllString(shown, "\n")) {
 		line = escapes.ReplaceAllString(strings.TrimRight(line, "\n"), "")
 		if at := strings.LastIndex(line, "\r"); at >= 0 {
 			line = line[at+1:]

@@ -71,7 +71,8 @@ func (m *model) askCancel() {
 		return
 	}
 	b := m.live.find(one.bench.pid())
-	if b == nil {
+	if b == nil || b.Cancel == nil {
+		m.note = "That workbench cannot cancel calls"
 		return
 	}
 	name := tty.CleanLine(callName(one))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/approve"
 )
 
@@ -152,10 +153,43 @@ func (m *model) enter(d *dialog, typed string) {
 	}
 }
 
-// give passes the answer on.
+// answeredMsg says what became of an answer.
+type answeredMsg struct {
+	id   string // of the row
+	note string
+	err  error
+}
+
+// give passes the answer on. The question is gone from here at once, so that nobody answers it again.
 func (m *model) give(d *dialog) {
-	m.leaveDialog("")
-	m.do("Answer "+tty.CleanLine(d.one.ID), func(ctx context.Context) (string, error) {
-		return approve.Outcome(d.meant.Answer), d.bench.Answer(ctx, d.one.ID, d.meant.Answer)
+	id, name := questionID(d.one.PID, d.one.ID), tty.CleanLine(d.one.ID)
+	m.answered[id] = true
+	m.leaveDialog("Answer " + name + "…")
+	m.tasks.Go(func() {
+		ctx, cancel := context.WithTimeout(m.ctx, actTime)
+		defer cancel()
+		m.send(answeredMsg{id, approve.Outcome(d.meant.Answer), d.bench.Answer(ctx, d.one.ID, d.meant.Answer)})
 	})
+}
+
+func (m *model) takeAnswered(message answeredMsg) {
+	m.note = message.note
+	if message.err != nil {
+		delete(m.answered, message.id)
+		m.note = explain(message.err)
+	}
+}
+
+// questionID is the id of the row of a question.
+func questionID(pid int, id string) string { return fmt.Sprintf("%d %s", pid, id) }
+
+// waiting returns the questions of a workbench that wait for an answer.
+func (m *model) waiting(b *bench) []*control.Question {
+	var all []*control.Question
+	for i := range b.questions {
+		if !m.answered[questionID(b.pid(), b.questions[i].ID)] {
+			all = append(all, &b.questions[i])
+		}
+	}
+	return all
 }

@@ -1,6 +1,7 @@
 package top
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/approve"
 )
@@ -85,7 +87,7 @@ func TestRefuseAndSkip(t *testing.T) {
 	if asked := r.asked(); asked != "answer abcde no" {
 		t.Errorf("answered %q", asked)
 	}
-	r.see("Refused.")
+	r.see("no question waits", "Refused.") // though the workbench has not told yet
 }
 
 // Nobody approves what they have not seen.
@@ -123,6 +125,15 @@ func TestQuestionThatEnds(t *testing.T) {
 	r.at = r.at.Add(2 * time.Hour)
 	r.tell(clockMsg{})
 	r.see("Press Enter to go back")
+}
+
+func TestAnswerThatFails(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.ask("")
+	r.live.benches[0].Answer = func(context.Context, string, approval.Answer) error { return control.NotWaiting("abcde") }
+	r.press("no", "enter")
+	r.settle()
+	r.see("[5 questions 1]", "> dev/s0000/drop", "No call waits for approval as 'abcde'")
 }
 
 // A program that gives the command a terminal of its own is no person at the controlling one.

@@ -158,7 +158,7 @@ func (m *model) refreshDetail() {
 		return
 	}
 	b := m.live.find(page.pid)
-	if b == nil || b.isPolled {
+	if b == nil || b.polled != "" || b.Detail == nil {
 		return
 	}
 	page.isAsked = true

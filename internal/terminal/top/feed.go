@@ -34,6 +34,7 @@ type (
 		pid       int
 		status    control.Workbench
 		questions []control.Question
+		why       string // it is not watched
 	}
 	nobodyMsg struct{ why string } // no workbench runs, or it cannot be found
 	panicMsg  struct{ reason any }
@@ -107,20 +108,28 @@ func (f *feed) follow(ctx context.Context, w Workbench) {
 		}()
 		f.send(foundMsg{w})
 		isKnown := false
-		_ = w.Watch(ctx, func(event control.Event) error { // without the workbench, there is nothing to tell of it
+		err := w.Watch(ctx, func(event control.Event) error {
 			isKnown = true
 			f.send(eventMsg{pid, event})
 			return ctx.Err()
 		})
 		if !isKnown {
-			f.poll(ctx, w)
+			f.poll(ctx, w, whyNot(err))
 		}
 		f.send(goneMsg{pid})
 	})
 }
 
-// poll asks a workbench of an older version for its state, until it ends.
-func (f *feed) poll(ctx context.Context, w Workbench) {
+// whyNot says why a workbench cannot be watched.
+func whyNot(err error) string {
+	if refused, ok := errors.AsType[*toolbox.Error](err); ok && refused.Code == toolbox.TooManyWatching {
+		return "too many watch it"
+	}
+	return "an older version"
+}
+
+// poll asks a workbench that cannot be watched for its state, until it ends.
+func (f *feed) poll(ctx context.Context, w Workbench, why string) {
 	again := time.NewTicker(pollTime)
 	defer again.Stop()
 	for {
@@ -132,7 +141,7 @@ func (f *feed) poll(ctx context.Context, w Workbench) {
 		if err != nil {
 			questions = nil // it ended, or is too old to have any
 		}
-		f.send(statusMsg{w.Status.PID, status, questions})
+		f.send(statusMsg{w.Status.PID, status, questions, why})
 		select {
 		case <-again.C:
 		case <-ctx.Done():

@@ -2,6 +2,7 @@ package top
 
 import (
 	"slices"
+	"unicode"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -50,6 +51,13 @@ func allKeys() []key.Binding {
 
 // key does what a key is for.
 func (m *model) key(pressed tea.KeyPressMsg) tea.Cmd {
+	if pressed.Mod == tea.ModAlt { // Esc, and a key right after it
+		m.key(tea.KeyPressMsg{Code: tea.KeyEscape})
+		pressed.Mod = 0
+		if pressed.Text == "" && pressed.Code < unicode.MaxRune && unicode.IsPrint(pressed.Code) {
+			pressed.Text = string(pressed.Code)
+		}
+	}
 	switch pressed.Keystroke() {
 	case "ctrl+c":
 		return tea.Quit

@@ -62,7 +62,7 @@ func (m *model) askActivity() {
 		return
 	}
 	for _, b := range m.live.benches {
-		if b.isPolled || b.isAsked {
+		if b.polled != "" || b.isAsked {
 			continue
 		}
 		b.isAsked = true
@@ -129,8 +129,8 @@ func questionOf(one item) *control.Question { return one.of.(*control.Question) 
 func (m *model) questionItems() []item {
 	var items []item
 	for _, b := range m.live.benches {
-		for i := range b.questions {
-			items = append(items, item{fmt.Sprintf("%d %s", b.pid(), b.questions[i].ID), b, &b.questions[i]})
+		for _, question := range m.waiting(b) {
+			items = append(items, item{questionID(b.pid(), question.ID), b, question})
 		}
 	}
 	return items

@@ -68,6 +68,7 @@ type model struct {
 	page          *text // details or help
 	dialog        *dialog
 	log           *logView
+	answered      map[string]bool // rows of questions that were answered here; the workbench tells a moment later
 
 	drawn     []string
 	cursor    *tea.Cursor
@@ -82,7 +83,7 @@ type (
 )
 
 func newModel(screen *tty.Screen, options Options) *model {
-	m := &model{screen: screen, options: options, paint: screen.Paint, now: time.Now, live: &state{}, log: &logView{}, width: 80, height: 24}
+	m := &model{screen: screen, options: options, paint: screen.Paint, now: time.Now, live: &state{}, log: &logView{}, answered: make(map[string]bool), width: 80, height: 24}
 	m.shown = m.live
 	if options.Tools {
 		m.current = toolsPane
@@ -127,6 +128,8 @@ func (m *model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	case logMsg:
 		m.log.add(message)
 		return m, m.changed()
+	case answeredMsg:
+		m.takeAnswered(message)
 	case detailMsg:
 		m.takeDetail(message)
 	case panicMsg:
@@ -158,7 +161,7 @@ func (m *model) take(message tea.Msg) bool {
 		}
 	case statusMsg:
 		if b := m.live.find(message.pid); b != nil {
-			b.isPolled, b.questions = true, message.questions
+			b.polled, b.questions = message.why, message.questions
 			b.setStatus(message.status, m.now())
 		}
 	case activityMsg:

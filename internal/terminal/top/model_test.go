@@ -39,6 +39,11 @@ func TestKeysThatDoNotEnd(t *testing.T) {
 		}
 	}
 	r.quit = false
+	r.press("/", "x")
+	r.take(tea.KeyPressMsg{Code: '4', Mod: tea.ModAlt}) // Esc and 4, fast
+	if r.current != clientsPane || r.tables[serversPane].filter != "" {
+		t.Errorf("pane %d, filter %q", r.current, r.tables[serversPane].filter)
+	}
 	r.press("/", "q", "esc")
 	if r.quit {
 		t.Error("a letter of a filter ended it")
@@ -237,7 +242,7 @@ func TestSeveralWorkbenches(t *testing.T) {
 	r.see("[1 servers 3]", "pid 1", "pid 2", "WORKBENCH")
 	old := r.workbench(3)
 	old.Status.Version = "0.9"
-	r.tell(foundMsg{old}, statusMsg{3, control.Workbench{PID: 3, Version: "0.9", Servers: servers(1), Started: r.at}, []control.Question{{ID: "q"}}})
+	r.tell(foundMsg{old}, statusMsg{3, control.Workbench{PID: 3, Version: "0.9", Servers: servers(1), Started: r.at}, []control.Question{{ID: "q"}}, "an older version"})
 	r.see("pid 3", "polled: an older version", "! pid 3 is of another version than this program, which is 1.0")
 	r.tell(goneMsg{3}, goneMsg{1}, goneMsg{7})
 	r.see("[1 servers 2]", "pid 2")

@@ -114,7 +114,7 @@ func (m *model) tabs(width int) string {
 		clients += len(b.clients)
 	}
 	for _, b := range m.live.benches {
-		questions += len(b.questions)
+		questions += len(m.waiting(b))
 	}
 	names := [panes]string{"servers", "calls", "tools", "clients", "questions", "logs"}
 	counts := [panes]string{some(servers), some(running), "", some(clients), some(questions), ""}
@@ -192,8 +192,8 @@ func (m *model) headOf(b *bench) string {
 	if b.records > 0 {
 		text += ", records"
 	}
-	if b.isPolled {
-		text += ", polled: an older version"
+	if b.polled != "" {
+		text += ", polled: " + b.polled
 	}
 	return m.paint(tty.Strong, tty.CleanLine(fmt.Sprintf("mcp-workbench %s, pid %d", b.Status.Version, b.pid()))) + "  " +
 		m.paint(tty.Faint, tty.CleanLine(text+", "+b.Status.Describe()))
@@ -211,7 +211,7 @@ func (m *model) notices(b *bench) []string {
 	if b.Status.Notice != "" {
 		all = append(all, b.Status.Notice)
 	}
-	if waiting := len(b.questions); waiting > 0 && m.current != questionsPane {
+	if waiting := len(m.waiting(b)); waiting > 0 && m.current != questionsPane {
 		all = append(all, toolbox.Count(waiting, "call waits", "calls wait")+" for approval: press 5, or "+m.command(b, "approve"))
 	}
 	return all

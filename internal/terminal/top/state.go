@@ -38,8 +38,8 @@ type state struct {
 // bench is what is known of one workbench.
 type bench struct {
 	Workbench
-	isPolled  bool // it does not know how to be watched
-	isAsked   bool // for the requests by tool
+	polled    string // why it is asked again and again, and not watched; "" if it is watched
+	isAsked   bool   // for the requests by tool
 	servers   []server
 	at        map[string]int // the servers, by their keys
 	running   []control.RunningCall

@@ -43,8 +43,9 @@ type table struct {
 	sorted         int // column + 1; 0: in its own order
 	reversed       bool
 
-	items []item
-	rows  int // that fitted when it was drawn
+	items  []item
+	rows   int // that fitted when it was drawn
+	widest int // text of the first column so far, so that columns do not come and go with the rows
 }
 
 // set replaces the rows. The cursor stays at the row where it is.
@@ -124,8 +125,9 @@ func (t *table) draw(columns []column, width, height int, paint painter) []strin
 			cells[i][n] = c.cell(one)
 			cells[i][n].Text = tty.CleanLine(tty.Cut(cells[i][n].Text, 4*maxTextWidth))
 		}
+		t.widest = max(t.widest, runewidth.StringWidth(cells[i][0].Text))
 	}
-	widths := layOut(columns, cells, width-markerWidth)
+	widths := layOut(columns, cells, t.widest, width-markerWidth)
 	head := make([]tty.Cell, len(columns))
 	for n, c := range columns {
 		head[n] = tty.Cell{Text: c.title, Style: tty.Faint}
@@ -146,8 +148,8 @@ func (t *table) draw(columns []column, width, height int, paint painter) []strin
 	return lines
 }
 
-// layOut returns the widths of the columns; -1 for those without room.
-func layOut(columns []column, cells [][]tty.Cell, room int) []int {
+// layOut returns the widths of the columns; -1 for those without room. The first column gets half of it, if it needs that.
+func layOut(columns []column, cells [][]tty.Cell, widest, room int) []int {
 	widths := make([]int, len(columns))
 	for n, c := range columns {
 		widths[n] = max(c.width, runewidth.StringWidth(c.title)+1) // and the arrow
@@ -155,6 +157,7 @@ func layOut(columns []column, cells [][]tty.Cell, room int) []int {
 			widths[n] = narrowest
 		}
 	}
+	widths[0] = max(widths[0], min(max(widest, runewidth.StringWidth(columns[0].title)+1), room/2))
 	total := func() int {
 		sum := -columnGap
 		for _, w := range widths {

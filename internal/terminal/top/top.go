@@ -33,10 +33,6 @@ func Running(find func(context.Context) ([]*control.Client, error)) Finder {
 			all[i] = Workbench{
 				Status: one.Status, Refresh: one.Refresh, Waiting: one.Questions, Restart: one.Restart, Logs: one.Logs, Answer: one.Answer,
 				Watch: one.Watch,
-				Cancel: func(context.Context, string) error { return errors.New("TODO") },
-				Detail: func(context.Context, string) (control.ServerDetail, error) {
-					return control.ServerDetail{}, errors.New("TODO")
-				},
 			}
 		}
 		return all, err
