@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,7 @@ import (
 
 func TestFeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var told []string
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -44,6 +46,8 @@ func TestFeed(t *testing.T) {
 			}
 			return running, nil
 		}, send: func(message tea.Msg) {
+			mu.Lock()
+			defer mu.Unlock()
 			switch message := message.(type) {
 			case foundMsg:
 				told = append(told, fmt.Sprintf("found %d", message.Status.PID))
