@@ -71,8 +71,7 @@ func (m *model) askCancel() {
 		return
 	}
 	b := m.live.find(one.bench.pid())
-	if b == nil || b.Cancel == nil {
-		m.note = "That workbench cannot cancel calls"
+	if b == nil {
 		return
 	}
 	name := tty.CleanLine(callName(one))

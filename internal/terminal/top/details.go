@@ -158,7 +158,7 @@ func (m *model) refreshDetail() {
 		return
 	}
 	b := m.live.find(page.pid)
-	if b == nil || b.polled != "" || b.Detail == nil {
+	if b == nil || b.polled != "" {
 		return
 	}
 	page.isAsked = true

@@ -24,8 +24,11 @@ func TestFeed(t *testing.T) {
 		ended := make(chan struct{})
 		watched := func(ctx context.Context, handle func(control.Event) error) error {
 			_ = handle(control.Event{})
+			mu.Lock()
+			end := ended
+			mu.Unlock()
 			select {
-			case <-ended:
+			case <-end:
 			case <-ctx.Done():
 			}
 			return errors.New("broken off")
@@ -41,6 +44,8 @@ func TestFeed(t *testing.T) {
 			}, Waiting: func(context.Context) ([]control.Question, error) { return nil, nil }},
 		}
 		f := &feed{watched: make(map[int]bool), find: func(context.Context) ([]Workbench, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			if len(running) == 0 {
 				return nil, &toolbox.Error{Code: toolbox.NotRunning, Message: "nothing runs"}
 			}
@@ -65,6 +70,8 @@ func TestFeed(t *testing.T) {
 			t.Helper()
 			time.Sleep(wait) // in the bubble
 			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
 			have := make(map[string]int)
 			for _, one := range told {
 				have[one]++
@@ -86,12 +93,20 @@ func TestFeed(t *testing.T) {
 		}()
 		step(0, "found 1,event 1,found 2,status 2")
 		step(pollTime, "status 2")
-		running = running[:1]
+		set := func(now []Workbench) {
+			mu.Lock()
+			defer mu.Unlock()
+			running = now
+		}
+		set(running[:1])
 		step(pollTime, "gone 2") // and 1 is not watched twice
-		running = nil
+		set(nil)
 		close(ended)
 		step(findTime, "gone 1,nothing runs")
-		running, ended = []Workbench{{Status: control.Workbench{PID: 3}, Watch: watched}}, make(chan struct{})
+		mu.Lock()
+		ended = make(chan struct{})
+		mu.Unlock()
+		set([]Workbench{{Status: control.Workbench{PID: 3}, Watch: watched}})
 		step(findTime, "found 3,event 3") // that started meanwhile
 		cancel()
 		<-done

@@ -31,8 +31,8 @@ func Running(find func(context.Context) ([]*control.Client, error)) Finder {
 		all := make([]Workbench, len(found))
 		for i, one := range found {
 			all[i] = Workbench{
-				Status: one.Status, Refresh: one.Refresh, Waiting: one.Questions, Restart: one.Restart, Logs: one.Logs, Answer: one.Answer,
-				Watch: one.Watch,
+				Status: one.Status, Watch: one.Watch, Refresh: one.Refresh, Waiting: one.Questions, Restart: one.Restart, Cancel: one.Cancel,
+				Detail: one.Server, Logs: one.Logs, Answer: one.Answer,
 			}
 		}
 		return all, err
