@@ -47,7 +47,8 @@ client's configuration in place of the server.
 
 Record one configured server, a command line after '--', or the whole workbench if neither
 is given. With --running, record a server of a running workbench for a time instead, whoever
-its clients are; Ctrl-C ends that, and the file is kept.
+its clients are; Ctrl-C ends that, and the file is kept. Without FILE, it is only kept in the
+state folder of the workbench.
 
 Secrets of the configuration, members whose name says that they are secret, and
 well-known kinds of tokens are replaced by ` + secret.Mask + `. Other data stays: read the file before you

@@ -42,21 +42,25 @@ func (r *runningRecord) check(cmd *cobra.Command, o *recordOptions) error {
 		return &usageError{err: errors.New("--for and --pid are for --running")}
 	case !r.running:
 		return nil
-	case len(o.command) > 0 || o.server == "":
-		return &usageError{err: errors.New("record --running needs the name of a file and a server")}
+	case len(o.command) > 0:
+		return &usageError{err: errors.New("record --running takes a server, not a command")}
 	case r.span < time.Second || r.span > recording.LongestSpan:
 		return &usageError{err: fmt.Errorf("--for must be from 1s to %s", recording.LongestSpan)}
+	}
+	if o.server == "" {
+		o.file, o.server = "", o.file
 	}
 	return nil
 }
 
-// run records a server until the time is over or the command is interrupted, and copies the recording to the file.
+// run records a server until the time is over or the command is interrupted, and copies the recording to the file, if there
+// is one: the workbench keeps its own.
 func (r *runningRecord) run(ctx context.Context, g *globals, o recordOptions, screen *tty.Screen) error {
 	client, server, err := r.server(ctx, g, o.server)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(o.file); err == nil && !o.force {
+	if _, err := os.Lstat(o.file); err == nil && o.file != "" && !o.force {
 		return recordingExists(o.file, nil)
 	}
 	info, err := client.Record(ctx, server, r.span)
@@ -79,7 +83,9 @@ func (r *runningRecord) run(ctx context.Context, g *globals, o recordOptions, sc
 		}
 		last = found(ctx, client, last)
 	}
-	if err := copyRecording(o, info.Path); err != nil {
+	if o.file == "" {
+		o.file = info.Path
+	} else if err := copyRecording(o, info.Path); err != nil {
 		return err
 	}
 	progress.Done(fmt.Sprintf("Recorded %s of %s in %s%s", toolbox.Count(last.Messages, "message", "messages"), server.Ref(), o.file, endOf(last)))

@@ -13,7 +13,7 @@ function make(name, attributes = {}, ...children) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value !== false && value != null) made.setAttribute(key, value === true ? "" : String(value));
   }
-  made.append(...children);
+  made.append(...children.map((child) => (typeof child === "string" ? plain(child) : child)));
   return made;
 }
 
@@ -28,6 +28,9 @@ export function pretty(text) {
     return text;
   }
 }
+
+/** Draws characters that nobody sees, or that turn the direction of a text, as JSON escapes them. */
+const plain = (text) => text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
 
 export const format = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
@@ -136,22 +139,22 @@ class View {
       type: "range", min: 0, max: Math.max(1, Math.ceil(length * 1000)), step: 1, value: 0, "aria-label": "Time in the recording",
       oninput: () => this.scrub(Number(this.range.value) / 1000),
     });
-    this.play = make("button", { type: "button", class: "play", onclick: () => this.toggle() }, "Play");
+    this.play = make("button", { type: "button", class: "button small", onclick: () => this.toggle() }, "Play");
     this.speed = make("select", { "aria-label": "Speed" }, ...[["1", "as it was"], ["5", "5 × faster"], ["20", "20 × faster"], ["100", "100 × faster"]].map(([value, label]) => make("option", { value }, label)));
-    this.clock = make("output", { class: "clock" });
+    this.clock = make("output", { class: "rec-clock" });
     this.filter = make("input", { type: "search", placeholder: "Filter: method, tool, text", "aria-label": "Filter messages", oninput: () => this.applyFilter() });
     this.kind = make("select", { "aria-label": "Kind of messages", onchange: () => this.applyFilter() },
       ...[["", "all messages"], ["calls", "tool calls"], ["failed", "errors"], ["client", "from the client"], ["server", "from the server"]].map(([value, label]) => make("option", { value }, label)));
-    this.list = make("ol", { class: "messages", "aria-label": "Messages", onkeydown: (event) => this.key(event) });
-    this.count = make("p", { class: "count", role: "status" });
-    this.earlier = make("button", { type: "button", onclick: () => this.turn(-1) }, "Earlier");
-    this.later = make("button", { type: "button", onclick: () => this.turn(1) }, "Later");
-    this.detail = make("section", { class: "detail", "aria-label": "Message", tabindex: "-1" });
+    this.list = make("ol", { class: "rec-messages", "aria-label": "Messages", onkeydown: (event) => this.key(event) });
+    this.count = make("p", { class: "rec-count", role: "status" });
+    this.earlier = make("button", { type: "button", class: "button small", onclick: () => this.turn(-1) }, "Earlier");
+    this.later = make("button", { type: "button", class: "button small", onclick: () => this.turn(1) }, "Later");
+    this.detail = make("section", { class: "rec-detail", "aria-label": "Message", tabindex: "-1" });
     this.root.replaceChildren(make("div", { class: "recording" },
       make("header", {}, make("h1", {}, String(header.server ?? "Recording")), make("p", {}, facts)),
-      make("div", { class: "timeline" }, this.bars(), this.range, make("div", { class: "controls" }, this.play, this.speed, this.clock)),
-      make("div", { class: "filters" }, this.filter, this.kind, this.count),
-      make("div", { class: "panes" }, make("div", { class: "pane" }, this.list, make("div", { class: "pages" }, this.earlier, this.later)), this.detail)));
+      make("div", { class: "rec-timeline" }, this.bars(), this.range, make("div", { class: "rec-controls" }, this.play, this.speed, this.clock)),
+      make("div", { class: "rec-filters" }, this.filter, this.kind, this.count),
+      make("div", { class: "rec-panes" }, make("div", { class: "rec-pane" }, this.list, make("div", { class: "rec-pages" }, this.earlier, this.later)), this.detail)));
   }
 
   /** Draws how many messages there were when. */
@@ -172,7 +175,7 @@ class View {
       if (!count) return;
       const bar = document.createElementNS(space, "rect");
       const height = 3 + (17 * Math.log(1 + count)) / Math.log(1 + most);
-      for (const [key, value] of [["x", i], ["y", 20 - height], ["width", 0.8], ["height", height], ["class", failed[i] ? "failed" : "ok"]]) bar.setAttribute(key, String(value));
+      for (const [key, value] of [["x", i], ["y", 20 - height], ["width", 0.8], ["height", height], ["class", failed[i] ? "rec-failed" : "rec-ok"]]) bar.setAttribute(key, String(value));
       svg.append(bar);
     });
     return svg;
@@ -207,12 +210,12 @@ class View {
     const rows = this.shown.slice(first, first + PAGE);
     this.rows = new Map();
     this.list.replaceChildren(...rows.map((entry) => {
-      const row = make("button", { type: "button", tabindex: "-1", class: `row ${entry.from} ${entry.kind}${entry.failed ? " failed" : ""}`, onclick: () => this.select(entry.index, true) },
-        make("span", { class: "at" }, entry.known ? "before" : `+${entry.at.toFixed(3)}`),
-        make("span", { class: "from" }, entry.kind === "note" ? "" : entry.from === "client" ? "client →" : "← server"),
-        make("span", { class: "what" }, entry.kind === "answer" ? `${entry.failed ? "error" : "answer"}${entry.method ? ` to ${entry.method}` : ""}` : entry.title.slice(0, 300)),
-        make("span", { class: "about" }, (entry.about ?? "").slice(0, 200)),
-        make("span", { class: "took" }, this.time(entry)));
+      const row = make("button", { type: "button", tabindex: "-1", class: `rec-row rec-${entry.kind}${entry.failed ? " rec-failed" : ""}`, onclick: () => this.select(entry.index, true) },
+        make("span", { class: "rec-at" }, entry.known ? "before" : `+${entry.at.toFixed(3)}`),
+        make("span", { class: "rec-from" }, entry.kind === "note" ? "" : entry.from === "client" ? "client →" : "← server"),
+        make("span", { class: "rec-what" }, entry.kind === "answer" ? `${entry.failed ? "error" : "answer"}${entry.method ? ` to ${entry.method}` : ""}` : entry.title.slice(0, 300)),
+        make("span", { class: "rec-about" }, (entry.about ?? "").slice(0, 200)),
+        make("span", { class: "rec-took" }, this.time(entry)));
       this.rows.set(entry.index, row);
       return make("li", {}, row);
     }));
@@ -238,7 +241,7 @@ class View {
     let focusable = null;
     for (const [index, row] of this.rows) {
       const is = index === this.selected;
-      row.classList.toggle("later", this.recording.entries[index].at > this.at + 0.0005);
+      row.classList.toggle("rec-later", this.recording.entries[index].at > this.at + 0.0005);
       if (is) row.setAttribute("aria-current", "true");
       else row.removeAttribute("aria-current");
       row.tabIndex = -1;
@@ -290,13 +293,13 @@ class View {
     }
     const line = pretty(entry.raw);
     const content = line?.message ?? line?.text ?? entry.title;
-    const actions = make("p", { class: "actions" });
+    const actions = make("p", { class: "rec-actions" });
     const other = entry.answer ?? entry.request;
-    if (other) actions.append(make("button", { type: "button", onclick: () => this.select(other.index) }, entry.answer ? "Show the answer" : "Show the request"));
+    if (other) actions.append(make("button", { type: "button", class: "button small", onclick: () => this.select(other.index) }, entry.answer ? "Show the answer" : "Show the request"));
     actions.append(...(this.options.actions?.(entry) ?? []));
     this.detail.replaceChildren(
       make("h2", {}, [entry.method ?? entry.title.slice(0, 200), entry.about?.slice(0, 200)].filter(Boolean).join(" · ")),
-      make("p", { class: "facts" }, [
+      make("p", { class: "rec-facts" }, [
         entry.kind === "note" ? "" : `${entry.kind} from the ${entry.from}`, entry.known ? "exchanged before the recording began" : `after ${seconds(entry.at)}`,
         entry.kind === "request" ? (entry.answer ? `answered in ${seconds(entry.answerTook)}` : "no answer was recorded") : "",
         entry.failed ? "failed" : "",
@@ -308,6 +311,7 @@ class View {
     const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity }[event.key];
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey || !this.shown.length) return;
     event.preventDefault();
+    event.stopPropagation(); // the page has keys of its own
     const place = this.shown.findIndex((e) => e.index === this.selected);
     const next = Math.min(this.shown.length - 1, Math.max(0, place + by));
     this.select(this.shown[next].index, true);
