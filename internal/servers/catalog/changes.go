@@ -3,6 +3,7 @@ package catalog
 import (
 	"crypto/sha256"
 	"errors"
+	"maps"
 	"slices"
 )
 
@@ -128,7 +129,7 @@ func (b *Baseline) formerOf(key Hash) formerContent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = b.loadFormer(key, s) // what is known stays
-	former := formerContent{instructions: s.former.instructions, tools: make(map[Hash]Record, len(s.former.tools))}
+	former := formerContent{instructions: s.former.instructions, earlier: maps.Clone(s.former.earlier), tools: make(map[Hash]Record, len(s.former.tools))}
 	for name, record := range s.former.tools {
 		former.tools[name] = record
 	}
@@ -159,9 +160,16 @@ func (b *Baseline) AcceptChange(key Hash, snapshot *Snapshot, id ChangeID, mask 
 		return err
 	}
 	if id.Tool == "" {
+		if was := s.former.instructions; was != nil {
+			s.former.setEarlier(Hash{}, *was)
+		}
 		s.former.instructions = snapshot.InstructionsRecord(mask)
 	} else {
-		s.former.setTool(sha256.Sum256([]byte(id.Tool)), tool.Record(mask))
+		name := Hash(sha256.Sum256([]byte(id.Tool)))
+		if was, ok := s.former.tools[name]; ok {
+			s.former.setEarlier(name, was)
+		}
+		s.former.setTool(name, tool.Record(mask))
 	}
 	return b.saveFormer(key, s)
 }

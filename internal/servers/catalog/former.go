@@ -17,6 +17,10 @@ import (
 type formerContent struct {
 	instructions *Record
 	tools        map[Hash]Record
+
+	// earlier is what was accepted before that in this run, by the hash of the tool's name: other copies of the server may
+	// offer it until they are started again. It is not stored.
+	earlier map[[2]Hash]bool
 }
 
 const changesSuffix = ".changes"
@@ -26,13 +30,14 @@ func (f *formerContent) isEmpty() bool { return f.instructions == nil && len(f.t
 
 // changedTool reports whether a tool differs from what was accepted.
 func (f *formerContent) changedTool(tool Tool) bool {
-	former, ok := f.tools[sha256.Sum256([]byte(tool.Name))]
-	return ok && !former.IsOf(tool)
+	name := Hash(sha256.Sum256([]byte(tool.Name)))
+	former, ok := f.tools[name]
+	return ok && !former.IsOf(tool) && !f.earlier[[2]Hash{name, tool.Hash()}]
 }
 
 // changedInstructions reports whether a server has instructions that differ from the accepted ones.
 func (f *formerContent) changedInstructions(s *Snapshot) bool {
-	return f.instructions != nil && s.HasInstructions() && f.instructions.Hash != s.instructionsHash()
+	return f.instructions != nil && s.HasInstructions() && f.instructions.Hash != s.instructionsHash() && !f.earlier[[2]Hash{{}, s.instructionsHash()}]
 }
 
 // mark returns the snapshot with what changed marked, and a warning for each; the same one if nothing changes.
@@ -50,6 +55,14 @@ func (f *formerContent) mark(server string, s *Snapshot) *Snapshot {
 		return s
 	}
 	return s.withoutChangeMarks().warnOfChanges(server, tools, f.changedInstructions(s))
+}
+
+// setEarlier notes what was accepted until now. A name of zeros is for the instructions.
+func (f *formerContent) setEarlier(name Hash, record Record) {
+	if f.earlier == nil {
+		f.earlier = make(map[[2]Hash]bool)
+	}
+	f.earlier[[2]Hash{name, record.Hash}] = true
 }
 
 // setTool makes a record the accepted one of a tool.
@@ -115,7 +128,7 @@ func (b *Baseline) loadFormer(key Hash, s *serverMemory) error {
 	}
 	st.touch(key)
 	s.formerFile = content
-	s.former = formerContent{instructions: decoded.instructions, tools: make(map[Hash]Record, len(decoded.tools))}
+	s.former = formerContent{instructions: decoded.instructions, earlier: s.former.earlier, tools: make(map[Hash]Record, len(decoded.tools))}
 	for _, tool := range decoded.tools {
 		s.former.tools[tool.name] = tool.record
 	}

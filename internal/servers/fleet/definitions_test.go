@@ -36,8 +36,7 @@ const changingSpec = `{"tools":[{"name":"a","inputSchema":{}},{"name":"hunter2hu
 	"a":[{"change":[{"name":"a","title":"A","inputSchema":{}},{"name":"hunter2hunter2","title":"B","inputSchema":{}}]},{"result":{}}],
 	"die":[{"exit":1}]}}`
 
-// Warnings stay for the rest of the run: after a refresh, and after a crash, although
-// the server is as it was at first then.
+// Warnings stay until the server is as it was at first, as it is after a crash here.
 func TestChangedDefinitionsAreWarnedOf(t *testing.T) {
 	changed := make(chan string, 10)
 	var log safeBuffer
