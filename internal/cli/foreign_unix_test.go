@@ -141,7 +141,7 @@ var hostileRuns = map[string][]hostileRun{
 	"ps":           {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}},
 	"top":          {{args: nil}},
 	"ui":           {{args: []string{"--no-open", "--assets", hostile}, shows: true}, {args: []string{hostile}, shows: true}},
-	"changes":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{hostile}, shows: true}, {args: []string{"--accept", hostile}}},
+	"changes":      {{args: nil}, {args: []string{"--json"}}, {args: []string{hostile}, shows: true}, {args: []string{"--accept", hostile}}},
 	"approve":      {{args: []string{"--json"}}, {args: []string{hostile, hostile}}},
 	"cancel":       {{args: nil}, {args: []string{"--json"}}, {args: []string{hostile}, shows: true}},
 	"history":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{"--errors", "--pid", hostile}}},

@@ -173,7 +173,7 @@ func (w *walk) checkWrongFlag(t *testing.T, path string) {
 }
 
 // takesMany are commands that take any number of arguments.
-var takesMany = []string{"find", "call", "doctor", "describe", "connect", "disconnect", "remove", "enable", "disable", "move", "policy explain", "policy accept"}
+var takesMany = []string{"find", "call", "doctor", "describe", "connect", "disconnect", "remove", "enable", "disable", "move", "policy explain", "policy accept", "changes"}
 
 // checkWrongCount runs a command with more arguments than it takes.
 func (w *walk) checkWrongCount(t *testing.T, path string) {
