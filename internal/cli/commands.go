@@ -48,7 +48,7 @@ func addCommands(root *cobra.Command, g *globals) {
 			groupedHelp("Enable or disable a server; rename it", newEnable(g), newDisable(g), newRename(g)),
 			groupedHelp("Sign in to a remote server, or out; show the logins", newLogin(g), newLogout(g), newAuth(g)),
 			groupedHelp("Check a file; print its JSON Schema for editors", newValidate(g), newSchema()),
-			groupedHelp("Trust a project; approve tools; check the policy", newTrust(g), newLock(g), newChanges(), newPolicy(g)),
+			groupedHelp("Trust a project; approve tools; check the policy", newTrust(g), newLock(g), newPolicy(g)),
 		}},
 		{"Use tools", []helpLine{
 			groupedHelp("List tools; show one in detail; search them", newTools(g), newShow(g), newFind(g)),
@@ -57,7 +57,7 @@ func addCommands(root *cobra.Command, g *globals) {
 		{"Operate", []helpLine{
 			groupedHelp("Show what runs, also as a page; answer what waits", newPS(), newTop(), newUI(), newApprove()),
 			groupedHelp("Show a server's stderr; restart it; stop a workbench", newLogs(g), newRestart(g), newStop()),
-			groupedHelp("List the calls that run, or cancel one", newCancel()),
+			groupedHelp("Cancel a call that runs; accept changed definitions", newCancel(), newChanges()),
 			groupedHelp("Show the last calls; print metrics; use the audit log", newHistory(), newMetrics(), newAudit(g)),
 		}},
 		{"Serve", []helpLine{
