@@ -178,7 +178,7 @@ func TestToolShowsItsDefinition(t *testing.T) {
 // try tries a tool, and returns the last event.
 func try(t *testing.T, client *control.Client, tool, arguments string, handle func(control.CallEvent)) (last control.CallEvent) {
 	t.Helper()
-	err := client.Call(t.Context(), control.CallRequest{Toolbox: "T", Server: "S0", Tool: tool, Arguments: []byte(arguments)}, func(e control.CallEvent) {
+	err := client.Call(t.Context(), control.CallRequest{Toolbox: "T", Server: "S0", Tool: tool, Caller: "terminal", Arguments: []byte(arguments)}, func(e control.CallEvent) {
 		last = e
 		if handle != nil {
 			handle(e)

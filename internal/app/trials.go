@@ -103,7 +103,7 @@ func (i Inspector) audienceOf(request control.CallRequest) (front.Audience, erro
 	audience := front.Audience{
 		Terminal: true, Caller: config.CallerTerminal, Servers: []toolbox.Ref{{Toolbox: request.Toolbox, Server: request.Server}},
 	}
-	if request.Caller == "" {
+	if request.Caller == "" || request.Caller == config.CallerTerminal {
 		return audience, nil
 	}
 	name, isToken := strings.CutPrefix(request.Caller, config.CallerToken)

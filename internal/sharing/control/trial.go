@@ -32,7 +32,7 @@ type ToolQuery struct {
 // CallRequest is a call that a person tries.
 type CallRequest struct {
 	Toolbox, Server, Tool string
-	Caller                string // "token:NAME" for a person with a token; "": one at a terminal
+	Caller                string // "token:NAME" for a person with a token; "" or "terminal": one at a terminal
 	Arguments             []byte // a JSON object
 }
 

@@ -31,6 +31,12 @@ export function closeSession(how) {
 
 export const hasToken = () => sessionStorage.getItem(tokenKey) !== null;
 
+/** JSON to send as it was written: numbers keep all of their digits. */
+export class Raw {
+  /** @param {string} text */
+  constructor(text) { this.text = text; }
+}
+
 /**
  * The address of a request.
  * @param {string} path below /ui/api/
@@ -58,7 +64,7 @@ async function send(method, path, params, body, abort) {
   let response;
   try {
     response = await fetch(address(path, /** @type {any} */ (params)), {
-      method, headers, body: body === undefined ? undefined : JSON.stringify(body),
+      method, headers, body: body === undefined ? undefined : body instanceof Raw ? body.text : JSON.stringify(body),
       signal: abort, cache: 'no-store', credentials: 'omit', redirect: 'error',
     });
   } catch (err) {
