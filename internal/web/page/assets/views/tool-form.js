@@ -19,7 +19,7 @@ export function Field(props) {
   const control = value === null && field.nullable ? null : html`<${Kind} ...${props} id=${id} help=${help ? `${id}-help` : undefined} />`;
   const text = help && html`<p class="field-help" id=${`${id}-help`}><${Text} text=${help} lines /></p>`;
   if (isGroup) return html`<fieldset class="field"><legend>${name}${about}</legend>${text}${control}</fieldset>`;
-  return html`<div class="field"><label for=${id}>${name}</label>${about}${text}${control}</div>`;
+  return html`<div class="field"><div><label for=${id}>${name}</label>${about}</div>${text}${control}</div>`;
 }
 
 /** @param {any} field */

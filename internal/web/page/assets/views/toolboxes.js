@@ -21,7 +21,7 @@ function Bill({ bench }) {
   if (!value) return html`<${Loading} />`;
   const { startTokens: start, everythingTokens: everything } = value;
   const most = Math.max(everything, start, ...value.toolboxes.map((/** @type {any} */ one) => one.fullTokens), ...value.clients.map((/** @type {any} */ one) => one.tokens));
-  const saved = everything > 0 ? Math.round(100 * (everything - start) / everything) : 0;
+  const saved = everything > 0 ? Math.floor(100 * (everything - start) / everything) : 0;
   return html`
     <p>A client begins with about <strong>${numberText(start)}</strong> tokens. All known tools together would be about <strong>${numberText(everything)}</strong>${saved > 0 ? `: ${saved} % less` : ''}. Tokens are estimated by a rule of thumb.</p>
     <h3>At the start</h3>

@@ -110,9 +110,11 @@ export default function Tools({ args, params }) {
   const { list, rowAt, onRange } = usePages(pid, q, version);
   const latest = useRef(args);
   latest.current = args;
+  const sent = useRef(q); // by typing; another one comes from a link
   useEffect(() => {
+    if (q !== sent.current) { sent.current = q; setText(q); return undefined; }
     if (text === q) return undefined;
-    const timer = setTimeout(() => replace('tools', latest.current, text ? { q: text } : {}), typingPause);
+    const timer = setTimeout(() => { sent.current = text; replace('tools', latest.current, text ? { q: text } : {}); }, typingPause);
     return () => clearTimeout(timer);
   }, [text, q]);
   const open = name.length === 3 ? name.join('/') : undefined;
