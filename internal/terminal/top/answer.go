@@ -12,7 +12,6 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/approve"
 )
@@ -58,11 +57,8 @@ func (m *model) answer() {
 }
 
 // elsewhere returns why a question cannot be answered here; "" if it can.
-func (m *model) elsewhere(one item) string {
-	switch {
-	case !questionOf(one).AnswersVia(config.AskTerminal):
-		return "It is answered on the page: " + m.command(one.bench, "ui")
-	case !m.isPerson:
+func (m *model) elsewhere(item) string {
+	if !m.isPerson {
 		return "Questions are answered on the controlling terminal, which this is not"
 	}
 	return ""

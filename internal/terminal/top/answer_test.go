@@ -136,20 +136,6 @@ func TestAnswerThatFails(t *testing.T) {
 	r.see("[5 questions 1]", "> dev/s0000/drop", "No call waits for approval as 'abcde'")
 }
 
-func TestQuestionsForThePage(t *testing.T) {
-	r := newRig(t, 100, 24)
-	r.start(1, control.Event{Questions: &[]control.Question{{ID: "abcde", Kind: control.Elicitation, Server: "dev/s", Message: "Which one?", Via: []string{"page"}, Deadline: r.at.Add(time.Hour)}}})
-	r.dontSee("waits for approval")
-	r.press("5")
-	r.see("[5 questions 1]", "> dev/s", "Which one?")
-	r.press("enter")
-	r.see("It is answered on the page: mcp-workbench ui")
-	r.press("once", "enter")
-	if asked := r.asked(); asked != "" {
-		t.Errorf("answered %q", asked)
-	}
-}
-
 // A program that gives the command a terminal of its own is no person at the controlling one.
 func TestOnlyAPersonAnswers(t *testing.T) {
 	r := newRig(t, 100, 24)

@@ -136,22 +136,19 @@ func (m *model) questionItems() []item {
 	return items
 }
 
-// questionName names the call that waits; of a question of a server at least the server.
-func questionName(one item) string { return cmp.Or(questionOf(one).Tool, questionOf(one).Server) }
-
 func questionText(one item) string {
 	q := questionOf(one)
-	return questionName(one) + " " + q.Client + " " + q.Caller + " " + q.ID
+	return q.Tool + " " + q.Client + " " + q.Caller + " " + q.ID
 }
 
 func (m *model) questionColumns() []column {
 	left := func(one item) float64 { return max(questionOf(one).Deadline.Sub(m.now()).Seconds(), 0) }
 	return m.withWorkbench([]column{
-		{title: "CALL", cell: func(one item) tty.Cell { return tty.Cell{Text: questionName(one), Style: tty.Name} }, compare: by(questionName)},
+		{title: "CALL", cell: func(one item) tty.Cell { return tty.Cell{Text: questionOf(one).Tool, Style: tty.Name} }, compare: by(func(one item) string { return questionOf(one).Tool })},
 		number("LEFT", 6, 1, left, func(s float64) string { return overview.Since(seconds2(s)) }),
 		plain("ID", 6, 3, func(one item) string { return questionOf(one).ID }),
 		plain("CALLER", 14, 4, func(one item) string { return questionOf(one).Caller }),
 		plain("CLIENT", 14, 5, func(one item) string { return questionOf(one).Client }),
-		plain("REASON", 0, 6, func(one item) string { return cmp.Or(questionOf(one).Because, questionOf(one).Message) }),
+		plain("REASON", 0, 6, func(one item) string { return questionOf(one).Because }),
 	})
 }

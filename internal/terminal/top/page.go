@@ -11,7 +11,6 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
-	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/overview"
 )
 
@@ -212,13 +211,7 @@ func (m *model) notices(b *bench) []string {
 	if b.Status.Notice != "" {
 		all = append(all, b.Status.Notice)
 	}
-	waiting := 0
-	for _, question := range m.waiting(b) {
-		if question.AnswersVia(config.AskTerminal) {
-			waiting++
-		}
-	}
-	if waiting > 0 && m.current != questionsPane {
+	if waiting := len(m.waiting(b)); waiting > 0 && m.current != questionsPane {
 		all = append(all, toolbox.Count(waiting, "call waits", "calls wait")+" for approval: press 5, or "+m.command(b, "approve"))
 	}
 	return all

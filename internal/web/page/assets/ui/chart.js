@@ -1,8 +1,7 @@
 // @ts-check
-// A chart of what happens a second. uPlot is loaded when the first chart is shown; it sets styles through the CSSOM,
-// which the policy of the page allows.
-import { html, useEffect, useRef, useState } from '../lib.js';
-import { Problem } from './parts.js';
+// A chart of what happens a second, by uPlot, which index.html loads: only its script for pages is small. It sets styles
+// through the CSSOM, which the policy of the page allows.
+import { html, useEffect, useRef } from '../lib.js';
 
 const height = 120;
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
@@ -18,9 +17,10 @@ const colour = (name, element) => {
   return found;
 };
 
-/** @param {any} uPlot @param {HTMLElement} box @param {string[]} names @param {string[]} colours @param {any} data */
-function draw(uPlot, box, names, colours, data) {
+/** @param {HTMLElement} box @param {string[]} names @param {string[]} colours @param {any} data */
+function draw(box, names, colours, data) {
   const axis = { stroke: colour('--muted', box), grid: { stroke: colour('--line', box), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
+  const { uPlot } = /** @type {any} */ (globalThis);
   return new uPlot({
     width: Math.max(box.clientWidth, 100), height, cursor: { drag: { x: false, y: false }, y: false }, legend: { live: false, show: false },
     scales: { y: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, Math.max(most ?? 1, 1) * 1.1] } },
@@ -34,29 +34,21 @@ function draw(uPlot, box, names, colours, data) {
  */
 export function Chart({ label, names, colours, data }) {
   const box = useRef(/** @type {any} */ (null)), chart = useRef(/** @type {any} */ (null)), latest = useRef(data);
-  const [error, setError] = useState(/** @type {any} */ (null));
   latest.current = data;
   useEffect(() => {
     const into = /** @type {HTMLElement} */ (box.current);
-    let isGone = false, uPlot = /** @type {any} */ (null);
     const again = () => {
-      if (!uPlot || isGone) return;
       chart.current?.destroy();
-      chart.current = draw(uPlot, into, names, colours, latest.current);
+      chart.current = draw(into, names, colours, latest.current);
     };
     const sizes = new ResizeObserver(() => chart.current?.setSize({ width: Math.max(into.clientWidth, 100), height }));
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', again);
-    import('uplot').then((loaded) => {
-      uPlot = loaded.default;
-      if (isGone) return;
-      again();
-      sizes.observe(into);
-    }).catch(setError);
-    return () => { isGone = true; scheme.removeEventListener('change', again); sizes.disconnect(); chart.current?.destroy(); chart.current = null; };
+    again();
+    sizes.observe(into);
+    return () => { scheme.removeEventListener('change', again); sizes.disconnect(); chart.current?.destroy(); chart.current = null; };
   }, []);
   useEffect(() => { chart.current?.setData(data); }, [data]);
-  if (error) return html`<${Problem} error=${error} />`;
   return html`<figure class="chart"><figcaption class="legend">${names.map((name, n) => html`<span key=${name}><i class=${`swatch swatch${colours[n]}`}></i>${name}</span>`)}</figcaption>
     <div class="chart-box" ref=${box} role="img" aria-label=${label}></div></figure>`;
 }

@@ -66,7 +66,7 @@ export function Dialog({ title, onClose, wide = false, children }) {
   </dialog>`;
 }
 
-/** @typedef {{title: string, body?: any, command?: string, action: string, danger?: boolean}} Asked */
+/** @typedef {{title: string, body?: any, command?: string, action: string, keep?: string, danger?: boolean}} Asked keep: of the button that does nothing; default "Cancel" */
 /** @type {import('@preact/signals').Signal<(Asked & {done: (yes: boolean) => void})|null>} */
 const asked = signal(null);
 
@@ -86,7 +86,7 @@ export function Confirm() {
     ${what.body && html`<div class="dialog-body">${what.body}</div>`}
     ${what.command && html`<p class="muted">The command that does the same:</p><${Command} text=${what.command} />`}
     <footer>
-      <button type="button" class="button" onClick=${() => what.done(false)}>Cancel</button>
+      <button type="button" class="button" onClick=${() => what.done(false)}>${what.keep ?? 'Cancel'}</button>
       <button type="button" class=${what.danger ? 'button danger' : 'button primary'} onClick=${() => what.done(true)}>${what.action}</button>
     </footer>
   <//>`;

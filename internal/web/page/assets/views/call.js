@@ -1,6 +1,6 @@
 // @ts-check
 // One call: what is known of it, without the values of its arguments.
-import { Bytes, Clock, Command, Elapsed, Facts, Icon, Status, Text, act, commandLine, durationText, html, useState } from '../ui.js';
+import { Bytes, Clock, Command, Elapsed, Facts, Icon, Status, Text, act, commandLine, confirm, durationText, html, useState } from '../ui.js';
 import { TimeBar, TimeTable } from '../ui/parts-of-time.js';
 import { at, post } from '../api.js';
 import { address } from '../router.js';
@@ -15,8 +15,10 @@ const phases = /** @type {Record<string, string>} */ ({ start: 'its server is st
 /** @param {{call: any, small?: boolean}} props */
 export function Cancel({ call, small = false }) {
   const [isBusy, setBusy] = useState(false);
-  const onClick = (/** @type {Event} */ event) => {
+  const onClick = async (/** @type {Event} */ event) => {
     event.stopPropagation();
+    // In a list, where nothing else tells what it does and a click may miss, it asks.
+    if (small && !await confirm({ title: `Cancel ${target(call)}?`, action: 'Cancel the call', keep: 'Let it run', danger: true, command: commandLine(call.workbench, 'cancel', call.id), body: html`<p>The client gets an error that a person cancelled it.</p>` })) return;
     setBusy(true);
     act(() => post(at(call.workbench, 'cancel'), { id: call.id }), `${target(call)} was cancelled`).finally(() => setBusy(false));
   };

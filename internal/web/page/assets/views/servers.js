@@ -7,7 +7,7 @@ import { ServerDetail, reasons } from './server.js';
 
 const rateSeconds = 60;
 // What needs a person stands first.
-const order = ['faulty', 'backing off', 'login needed', 'starting', 'stopping', 'ready', 'idle'];
+const order = ['faulty', 'failed', 'backing off', 'login needed', 'starting', 'stopping', 'ready', 'idle'];
 
 /** @param {{row: any}} props */
 function Rate({ row }) {
@@ -15,6 +15,8 @@ function Rate({ row }) {
   return html`<${Sparkline} values=${values} label=${`${last} calls in the last second, at most ${Math.max(...values)} in the last minute`} />`;
 }
 
+/** A server that is tried again only when it is needed is idle: what matters is that it failed. @param {any} row */
+const stateOf = (row) => (row.state === 'idle' && row.lastError ? 'failed' : row.state);
 /** @param {any} row */
 const name = (row) => html`<span class="muted"><${Text} text=${row.toolbox} />/</span><${Text} text=${row.key.slice(row.toolbox.length + 1)} />`;
 /** @param {(counts: any) => number} of */
@@ -44,7 +46,7 @@ const columnsOfMany = [...columns.slice(0, 2), { id: 'workbench', title: 'Workbe
 /** @param {{all: any[]}} props */
 function Summary({ all }) {
   const states = new Map();
-  for (const row of all) states.set(row.state, (states.get(row.state) ?? 0) + 1);
+  for (const row of all) states.set(stateOf(row), (states.get(stateOf(row)) ?? 0) + 1);
   return html`<span class="summary muted">${order.filter((state) => states.has(state)).map((state) => html`<span key=${state}><${Status} word=${state}>${states.get(state)} ${state}<//></span>`)}</span>`;
 }
 
@@ -56,7 +58,7 @@ export default function Servers({ args, params }) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     if (!words.length) return all;
     return all.filter((row) => {
-      const what = `${row.key} ${row.state} ${row.workbench} ${row.lastError ?? ''} ${reasons(row.why).join(' ')}`.toLowerCase();
+      const what = `${row.key} ${stateOf(row)} ${row.workbench} ${row.lastError ?? ''} ${reasons(row.why).join(' ')}`.toLowerCase();
       return words.every((word) => what.includes(word));
     });
   }, [all, text]);
