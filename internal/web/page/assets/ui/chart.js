@@ -1,54 +1,30 @@
 // @ts-check
-// A chart of what happens a second, by uPlot, which index.html loads: only its script for pages is small. It sets styles
-// through the CSSOM, which the policy of the page allows.
-import { html, useEffect, useRef } from '../lib.js';
+// A chart of what happens a second: lines from 0 to the highest value, with a scale and times.
+import { html } from '../lib.js';
 
-const height = 120;
+const width = 1000, height = 100; // of the drawing, which is stretched to the room it has
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 
-/** @param {string} name of a custom property @param {Element} element */
-const colour = (name, element) => {
-  // light-dark() is resolved by the browser only where a colour is used.
-  const probe = document.createElement('span');
-  probe.style.color = `var(${name})`;
-  element.append(probe);
-  const found = getComputedStyle(probe).color;
-  probe.remove();
-  return found;
-};
-
-/** @param {HTMLElement} box @param {string[]} names @param {string[]} colours @param {any} data */
-function draw(box, names, colours, data) {
-  const axis = { stroke: colour('--muted', box), grid: { stroke: colour('--line', box), width: 1 }, ticks: { show: false }, font: '11px system-ui' };
-  const { uPlot } = /** @type {any} */ (globalThis);
-  return new uPlot({
-    width: Math.max(box.clientWidth, 100), height, cursor: { drag: { x: false, y: false }, y: false }, legend: { live: false, show: false },
-    scales: { y: { range: (/** @type {any} */ _, /** @type {number} */ __, /** @type {number} */ most) => [0, Math.max(most ?? 1, 1) * 1.1] } },
-    axes: [{ ...axis, size: 24, space: 90, values: (/** @type {any} */ _, /** @type {number[]} */ times) => times.map((time) => clock.format(time * 1000)) }, { ...axis, size: 44 }],
-    series: [{}, ...names.map((label, n) => ({ label, stroke: colour(colours[n], box), width: 1.5, points: { show: false } }))],
-  }, data, box);
+/** The next of 1, 2, 5, 10, 20, … @param {number} value */
+function roundUp(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return (/** @type {number} */ ([1, 2, 5, 10].find((step) => step * power >= value))) * power;
 }
 
 /**
  * @param {{label: string, names: string[], colours: string[], data: number[][]}} props data: seconds, then the values of each name; colours: custom properties
  */
 export function Chart({ label, names, colours, data }) {
-  const box = useRef(/** @type {any} */ (null)), chart = useRef(/** @type {any} */ (null)), latest = useRef(data);
-  latest.current = data;
-  useEffect(() => {
-    const into = /** @type {HTMLElement} */ (box.current);
-    const again = () => {
-      chart.current?.destroy();
-      chart.current = draw(into, names, colours, latest.current);
-    };
-    const sizes = new ResizeObserver(() => chart.current?.setSize({ width: Math.max(into.clientWidth, 100), height }));
-    const scheme = matchMedia('(prefers-color-scheme: dark)');
-    scheme.addEventListener('change', again);
-    again();
-    sizes.observe(into);
-    return () => { scheme.removeEventListener('change', again); sizes.disconnect(); chart.current?.destroy(); chart.current = null; };
-  }, []);
-  useEffect(() => { chart.current?.setData(data); }, [data]);
+  const [times, ...lines] = data, top = roundUp(lines.reduce((most, line) => Math.max(most, ...line), 1));
+  const step = width / Math.max(times.length - 1, 1);
+  /** @param {number[]} line */
+  const path = (line) => line.map((value, n) => `${n ? 'L' : 'M'}${(n * step).toFixed(1)} ${(height - height * value / top).toFixed(1)}`).join('');
+  const marks = [0, 1, 2, 3, 4].map((n) => times[Math.round(n * (times.length - 1) / 4)]);
   return html`<figure class="chart"><figcaption class="legend">${names.map((name, n) => html`<span key=${name}><i class=${`swatch swatch${colours[n]}`}></i>${name}</span>`)}</figcaption>
-    <div class="chart-box" ref=${box} role="img" aria-label=${label}></div></figure>`;
+    <div class="chart-box"><div class="chart-scale num muted" aria-hidden="true"><span>${top}</span><span>${top / 2}</span><span>0</span></div>
+      <svg viewBox=${`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label=${label}>
+        <path class="chart-grid" d=${`M0 0H${width}M0 ${height / 2}H${width}M0 ${height}H${width}`} />
+        ${lines.map((line, n) => html`<path key=${names[n]} class=${`chart-line line${colours[n]}`} d=${path(line)} />`)}
+      </svg></div>
+    <div class="chart-times num muted" aria-hidden="true">${marks.map((time, n) => html`<span key=${n}>${clock.format(time * 1000)}</span>`)}</div></figure>`;
 }
