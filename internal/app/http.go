@@ -84,7 +84,7 @@ func (p *Page) until(ctx context.Context) http.Handler {
 		serving, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(ctx, cancel)()
-		p.Handler.ServeHTTP(w, r.WithContext(serving))
+		p.ServeHTTP(w, r.WithContext(serving))
 	})
 }
 

@@ -52,7 +52,7 @@ func addCommands(root *cobra.Command, g *globals) {
 		}},
 		{"Use tools", []helpLine{
 			groupedHelp("List tools; show one in detail; search them", newTools(g), newShow(g), newFind(g)),
-			singleHelp(newCall(g)), singleHelp(newTokens(g)),
+			groupedHelp("Call a tool; estimate what tools cost in context", newCall(g), newTokens(g)),
 		}},
 		{"Operate", []helpLine{
 			groupedHelp("Show what runs, also as a page; answer what waits", newPS(), newTop(), newUI(), newApprove()),

@@ -193,7 +193,7 @@ func (m *Meter) Read(toolbox, server string, now time.Time) Server {
 		if ofCalls == nil {
 			continue
 		}
-		all.Counts.add(counts)
+		all.add(counts)
 	}
 	all.P50, all.P95 = durations.quantile(0.5).Seconds(), durations.quantile(0.95).Seconds()
 	slices.SortFunc(requests, func(a, b *Requests) int {

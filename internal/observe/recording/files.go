@@ -100,7 +100,7 @@ func (b *Book) open(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }() // nothing is lost
 	if info, err := root.Lstat(name); err != nil || !info.Mode().IsRegular() {
 		return nil, notFound(name)
 	}

@@ -68,7 +68,7 @@ func (s *Snapshot) ChangeIDs() (ids []ChangeID) {
 	records := approved.records()
 	for _, tool := range s.Tools {
 		record, known := records[tool.Name]
-		if holds && !(known && record.IsOf(tool)) || !holds && tool.Changed {
+		if holds && (!known || !record.IsOf(tool)) || !holds && tool.Changed {
 			ids = append(ids, ChangeID{tool.Name, tool.Hash()})
 		}
 	}
@@ -88,8 +88,7 @@ func (b *Baseline) OpenChanges(key Hash, s *Snapshot, mask func(string) string) 
 	s = s.settled()
 	for _, id := range ids {
 		change := OpenChange{Tool: id.Tool}
-		switch {
-		case id.Tool == "":
+		if id.Tool == "" {
 			if !holds && !former.changedInstructions(s) {
 				continue
 			}
@@ -100,7 +99,7 @@ func (b *Baseline) OpenChanges(key Hash, s *Snapshot, mask func(string) string) 
 			if holds {
 				change.Withheld = approved.withholdReason(s, isKnown)
 			}
-		default:
+		} else {
 			tool, _ := s.Find(id.Tool)
 			if !holds && !former.changedTool(tool) {
 				continue // a person has just accepted it

@@ -138,13 +138,13 @@ func (r *rig) workbench(pid int) Workbench {
 		Refresh: func(context.Context) (control.Workbench, error) {
 			return control.Workbench{PID: pid, ActivityTime: 300, Activity: activity}, nil
 		},
-		Detail: func(_ context.Context, key string) (control.ServerDetail, error) {
+		Detail: func(context.Context, string) (control.ServerDetail, error) {
 			return control.ServerDetail{
 				Software: "soft 1", Steps: []control.Step{{Name: "initialize", State: "failed", Detail: "no answer", Took: 1.5}},
 				Processes: []control.Process{{PID: 7, Name: "npx"}, {PID: 8, Parent: 7, Name: "node"}},
 			}, nil
 		},
-		Logs: func(ctx context.Context, server control.Server, _ int, _ bool, handle func(control.Line)) error {
+		Logs: func(_ context.Context, server control.Server, _ int, _ bool, handle func(control.Line)) error {
 			for i := range 50 {
 				handle(control.Line{Time: r.at, Text: fmt.Sprintf("%s line %d", server.Name, i)})
 			}

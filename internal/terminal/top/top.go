@@ -42,7 +42,7 @@ func Running(find func(context.Context) ([]*control.Client, error)) Finder {
 // Run shows the running workbenches until a person quits. It works on the controlling terminal: without one nothing can
 // be answered, since a program might be at the keyboard. The terminal is restored, however it ends.
 func Run(ctx context.Context, screen *tty.Screen, find Finder, options Options) error {
-	var in, out *os.File = os.Stdin, os.Stdout
+	in, out := os.Stdin, os.Stdout
 	controlling, err := tty.OpenControlling(os.Getenv)
 	if err == nil {
 		defer controlling.Close()

@@ -65,7 +65,7 @@ func (a *assets) index() (data []byte, policy string, err error) {
 		"require-trusted-types-for 'script'; trusted-types 'none'", nil
 }
 
-func (a *assets) serveIndex(w http.ResponseWriter, r *http.Request) {
+func (a *assets) serveIndex(w http.ResponseWriter, _ *http.Request) {
 	data, policy, err := a.index()
 	if err != nil {
 		refuse(w, http.StatusInternalServerError, "The page cannot be read: "+err.Error(), "It is in the folder of --assets.")

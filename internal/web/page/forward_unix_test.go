@@ -37,9 +37,20 @@ func TestForwardRefuses(t *testing.T) {
 		method, path string
 		want         int
 	}{
-		{"POST", "7/stop", 404}, {"POST", "7/hints", 404}, {"GET", "7/metrics", 404}, {"GET", "7/watch", 404}, {"GET", "7/status", 404},
-		{"GET", "7/restart", 404}, {"DELETE", "7/restart", 404}, {"POST", "7/tools", 404}, {"POST", "7/call/../stop", 404}, {"POST", "7/call%2f..%2fstop", 404},
-		{"GET", "7/", 404}, {"GET", "8/tools", 410}, {"GET", "x/tools", 410}, {"GET", "7/tools?a;b", 400},
+		{"POST", "7/stop", 404},
+		{"POST", "7/hints", 404},
+		{"GET", "7/metrics", 404},
+		{"GET", "7/watch", 404},
+		{"GET", "7/status", 404},
+		{"GET", "7/restart", 404},
+		{"DELETE", "7/restart", 404},
+		{"POST", "7/tools", 404},
+		{"POST", "7/call/../stop", 404},
+		{"POST", "7/call%2f..%2fstop", 404},
+		{"GET", "7/", 404},
+		{"GET", "8/tools", 410},
+		{"GET", "x/tools", 410},
+		{"GET", "7/tools?a;b", 400},
 	} {
 		if code, text := s.text(t, one.method, "/ui/api/w/"+one.path, ""); code != one.want {
 			t.Errorf("%s %s: %d %s", one.method, one.path, code, text)
@@ -61,12 +72,14 @@ func TestAnswersAreHarmless(t *testing.T) {
 	startBench(t, dir, 7, false)
 	s := startSite(t, dir)
 	refused := s.do(t, http.MethodPost, "/ui/api/w/7/restart?toolbox=dev&server=git", "")
+	defer refused.Body.Close()
 	body, _ := io.ReadAll(refused.Body)
 	if refused.StatusCode != http.StatusConflict || string(body) != `{"error":"no"}` || refused.Header.Get("Content-Type") != "application/json" || refused.Header.Get("Set-Cookie") != "" {
 		t.Errorf("%s %s %v", refused.Status, body, refused.Header)
 	}
 	checkHeaders(t, "restart", refused.Header)
 	file := s.do(t, http.MethodGet, "/ui/api/w/7/recording/html?name=x", "")
+	defer file.Body.Close()
 	if file.Header.Get("Content-Type") != "application/octet-stream" || file.Header.Get("Content-Disposition") != "attachment" || !strings.Contains(file.Header.Get("Content-Security-Policy"), "sandbox") {
 		t.Errorf("%v", file.Header)
 	}
@@ -78,7 +91,9 @@ func TestStreamsAreBounded(t *testing.T) {
 	startBench(t, dir, 7, false)
 	s := startSite(t, dir)
 	for range maxForwarded {
-		lines := bufio.NewScanner(s.do(t, http.MethodGet, "/ui/api/w/7/logs?follow=1", "").Body)
+		followed := s.do(t, http.MethodGet, "/ui/api/w/7/logs?follow=1", "")
+		defer followed.Body.Close()
+		lines := bufio.NewScanner(followed.Body)
 		if !lines.Scan() || lines.Text() != "a line" {
 			t.Fatalf("%q %v", lines.Text(), lines.Err())
 		}

@@ -169,6 +169,7 @@ func (s *site) do(t *testing.T, method, path, body string) *http.Response {
 func (s *site) text(t *testing.T, method, path, body string) (int, string) {
 	t.Helper()
 	response := s.do(t, method, path, body)
+	defer response.Body.Close()
 	all, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +186,7 @@ type watching struct {
 
 func (s *site) watch(t *testing.T) *watching {
 	t.Helper()
-	response := s.do(t, http.MethodGet, "/ui/api/watch", "")
+	response := s.do(t, http.MethodGet, "/ui/api/watch", "") //nolint:bodyclose // closed when the test ends
 	if response.StatusCode != http.StatusOK {
 		t.Fatal(response.Status)
 	}
