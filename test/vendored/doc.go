@@ -1,2 +1,2 @@
-// Package vendored compares the modules of others that the page has with the packages on npm.
+// Package vendored compares the modules of others that the page has with the packages on npm, and checks the types of ours.
 package vendored
