@@ -109,7 +109,7 @@ export const at = (pid, what) => `w/${pid}/${what}`;
 export async function stream(path, { params, method = 'GET', body, abort, onOpen, onLine }) {
   const response = await send(method, path, params, body, abort);
   onOpen?.();
-  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).pipeThrough(new TextDecoderStream()).getReader();
+  const reader = /** @type {ReadableStream<Uint8Array>} */ (response.body).pipeThrough(/** @type {any} */ (new TextDecoderStream())).getReader();
   try {
     let rest = '';
     for (;;) {

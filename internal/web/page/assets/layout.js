@@ -4,7 +4,7 @@ import { html, signal, useEffect, useErrorBoundary, useRef } from './lib.js';
 import { overlay } from './keys.js';
 import { hello } from './login.js';
 import { address, route } from './router.js';
-import { connection, isComplete, questions, workbenches } from './store.js';
+import { benchName, connection, isComplete, questions, workbenches } from './store.js';
 import { Bytes, Clock, Command, Confirm, Dialog, Empty, Facts, Icon, LiveRegion, Loading, Notices, Problem, Status, Text, announce, isNarrow } from './ui.js';
 import { Overlay } from './palette.js';
 import { views } from './views/index.js';
@@ -35,10 +35,9 @@ const openBench = signal(0);
 
 /** @param {{bench: any}} props */
 function BenchButton({ bench }) {
-  const name = bench.config ? bench.config.split('/').slice(-2).join('/') : 'built-in configuration';
   const trouble = bench.problem || bench.notice;
   return html`<button type="button" class=${trouble ? 'chip warn' : 'chip'} onClick=${() => { openBench.value = bench.pid; }} title=${bench.config}>
-    ${trouble && html`<${Icon} name="warning" />`}<span class="chip-name"><${Text} text=${name} /></span><span class="muted num">${bench.pid}</span>${trouble && html`<span class="unseen">has a problem</span>`}</button>`;
+    ${trouble && html`<${Icon} name="warning" />`}<span class="chip-name"><${Text} text=${benchName(bench)} /></span><span class="muted num">${bench.pid}</span>${trouble && html`<span class="unseen">has a problem</span>`}</button>`;
 }
 
 function BenchDialog() {
@@ -50,7 +49,7 @@ function BenchDialog() {
     <${Facts} pairs=${[
       ['Version', bench.version], ['Serves', bench.serving === 'shared' ? 'clients that share it' : bench.serving === 'http' ? 'clients over HTTP' : 'one client over stdio'],
       ['Configuration', bench.config || 'built-in'], ['Project', bench.project], ['Folder', bench.folder], ['Audit log', bench.audit],
-      ['Started', html`<${Clock} at=${bench.started} />`], ['Configuration read', bench.loaded && html`<${Clock} at=${bench.loaded} />`], ['Memory of its own', bench.memoryBytes && html`<${Bytes} bytes=${bench.memoryBytes} />`],
+      ['Started', html`<${Clock} at=${bench.started} day />`], ['Configuration read', bench.loaded && html`<${Clock} at=${bench.loaded} day />`], ['Memory of its own', bench.memoryBytes ? html`<${Bytes} bytes=${bench.memoryBytes} />` : ''],
     ]} />
     <p class="muted">To check the configuration:</p><${Command} text=${bench.config ? `mcp-workbench validate ${bench.config}` : 'mcp-workbench validate'} />
   <//>`;

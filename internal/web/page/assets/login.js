@@ -14,7 +14,7 @@ const needs = signal('');
 /** @param {any} err */
 function refuse(err) {
   refused.value = err;
-  needs.value = (err instanceof ApiError && err.needs) || needs.value;
+  if (err instanceof ApiError) needs.value = err.needs || (err.status === 401 ? 'token' : needs.value); // the gate of "serve" does not say it
 }
 
 /** Opens the page: with the code of the link, or the token that this tab has. */
@@ -40,7 +40,7 @@ async function greet() {
     session.value = 'open';
   } catch (err) {
     if (had || !(err instanceof ApiError && err.status === 401)) refuse(err);
-    else needs.value = err.needs;
+    else needs.value = err.needs || 'token';
     if (session.value !== 'ended') closeSession('none');
   }
 }

@@ -3,7 +3,7 @@
 import { html, useId, useMemo, useRef, useState } from './lib.js';
 import { overlay } from './keys.js';
 import { navigate } from './router.js';
-import { servers, workbenches } from './store.js';
+import { servers, stateOf, workbenches } from './store.js';
 import { Dialog, Icon, Text } from './ui.js';
 import { views } from './views/index.js';
 
@@ -16,10 +16,10 @@ function items() {
   const many = workbenches.peek().length > 1;
   const all = views.map((view) => ({ id: view.id, title: view.title, note: `g ${view.key}`, icon: view.id, run: () => navigate(view.id) }));
   for (const row of servers.peek()) {
-    const note = many ? `${row.state} · ${row.workbench}` : row.state;
+    const note = many ? `${stateOf(row)} · ${row.workbench}` : stateOf(row);
     all.push({ id: row.id, title: row.key, note, icon: 'servers', run: () => navigate('servers', [row.workbench, row.key]) });
     all.push({ id: `${row.id} calls`, title: `Calls of ${row.key}`, note: '', icon: 'calls', run: () => navigate('calls', [], { q: `${row.toolbox}/${row.server}` }) });
-    all.push({ id: `${row.id} tools`, title: `Tools of ${row.key}`, note: '', icon: 'tools', run: () => navigate('tools', [], { toolbox: row.toolbox, server: row.server }) });
+    all.push({ id: `${row.id} tools`, title: `Tools of ${row.key}`, note: '', icon: 'tools', run: () => navigate('tools', [row.workbench], { toolbox: row.toolbox, server: row.server }) });
   }
   return all;
 }

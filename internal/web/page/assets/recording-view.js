@@ -4,9 +4,13 @@
 const PAGE = 300; // messages that are in the list at once
 const BARS = 200; // of the timeline
 
-const TEXT = { time: "its time was over", stopped: "it was stopped", full: "it had its largest size", failed: "the file could not be written", shutdown: "the workbench ended" };
+const TEXT = /** @type {Record<string, string>} */ ({ time: "its time was over", stopped: "it was stopped", full: "it had its largest size", failed: "the file could not be written", shutdown: "the workbench ended" });
 
-/** Makes an element. Children are elements or texts. */
+/**
+ * Makes an element. Children are elements or texts.
+ * @param {string} name @param {Record<string, any>} [attributes] @param {...(Element|string)} children
+ * @returns {any} an element of that kind
+ */
 function make(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -17,34 +21,57 @@ function make(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Writes JSON as people read it. Numbers stay as they were recorded. */
+/**
+ * @typedef {object} Entry a message, or what happened
+ * @property {number} index
+ * @property {string} kind "request", "notification", "answer", "text" or "note"
+ * @property {string} title
+ * @property {number} at
+ * @property {string} from
+ * @property {string} raw
+ * @property {boolean} known exchanged before the recording began
+ * @property {string} [method]
+ * @property {string} [about]
+ * @property {boolean} [failed]
+ * @property {Entry} [request]
+ * @property {Entry} [answer]
+ * @property {number} [took]
+ * @property {number} [answerTook]
+ */
+/** @typedef {{header: any, entries: Entry[], length: number}} Recording */
+/** @typedef {{actions?: (entry: Entry) => Element[]}} Options */
+
+/** Writes JSON as people read it. Numbers stay as they were recorded. @param {string} text */
 export function pretty(text) {
   try {
-    const exact = (_key, value, context) =>
-      typeof value === "number" && context?.source !== undefined && String(value) !== context.source && JSON.rawJSON
-        ? JSON.rawJSON(context.source) : value;
-    return JSON.parse(text, exact);
+    const { rawJSON } = /** @type {any} */ (JSON);
+    const exact = (/** @type {string} */ _key, /** @type {any} */ value, /** @type {any} */ context) =>
+      typeof value === "number" && context?.source !== undefined && String(value) !== context.source && rawJSON
+        ? rawJSON(context.source) : value;
+    return JSON.parse(text, /** @type {any} */ (exact));
   } catch {
     return text;
   }
 }
 
-/** Draws characters that nobody sees, or that turn the direction of a text, as JSON escapes them. */
-const plain = (text) => text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
+/** Draws characters that nobody sees, or that turn the direction of a text, as JSON escapes them. @param {string} text */
+const plain = (text) => text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, (char) => `\\u{${/** @type {number} */ (char.codePointAt(0)).toString(16)}}`);
 
+/** @param {any} value */
 export const format = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
+/** @param {number} value */
 function seconds(value) {
   if (value < 1) return `${(value * 1000).toFixed(value < 0.01 ? 1 : 0)} ms`;
   if (value < 60) return `${value.toFixed(1)} s`;
   return `${Math.floor(value / 60)} min ${Math.floor(value % 60)} s`;
 }
 
-/** Reads the lines of a recording; what is not JSON, such as a line that was cut off, is left out. */
+/** Reads the lines of a recording; what is not JSON, such as a line that was cut off, is left out. @param {string} text @returns {Recording} */
 export function parse(text) {
-  const entries = [];
-  let header = {};
-  let open = new Map();
+  const entries = /** @type {Entry[]} */ ([]);
+  let header = /** @type {any} */ ({});
+  let open = /** @type {Map<string, Entry>} */ (new Map());
   for (const raw of text.split("\n")) {
     if (!raw.trim()) continue;
     let line;
@@ -67,8 +94,9 @@ export function parse(text) {
   return { header, entries, length: entries.length ? entries[entries.length - 1].at : 0 };
 }
 
+/** @param {any} line @param {string} raw @returns {Entry} */
 function describe(line, raw) {
-  const entry = { at: Number(line.at) || 0, from: line.from === "server" ? "server" : "client", raw, known: line.known === true };
+  const entry = { index: 0, at: Number(line.at) || 0, from: line.from === "server" ? "server" : "client", raw, known: line.known === true };
   const message = line.message;
   if (line.ended) return { ...entry, kind: "note", title: `The recording ended: ${TEXT[line.ended] ?? String(line.ended)}` };
   if (line.session) return { ...entry, kind: "note", title: `Session ${line.session} with the server begins` };
@@ -84,7 +112,7 @@ function describe(line, raw) {
   return { ...entry, kind: "answer", failed, title: failed ? "error" : "answer" };
 }
 
-/** Connects a request with its answer, which the other side sends. */
+/** Connects a request with its answer, which the other side sends. @param {Entry} entry @param {any} line @param {Map<string, Entry>} open */
 function pair(entry, line, open) {
   if (entry.kind === "request") {
     open.set(entry.from + JSON.stringify(line.message.id), entry);
@@ -103,7 +131,7 @@ function pair(entry, line, open) {
   }
 }
 
-/** What a person can try again: the tool and its arguments, as recorded. */
+/** What a person can try again: the tool and its arguments, as recorded. @param {Entry} entry */
 export function callOf(entry) {
   const request = entry.request ?? entry;
   if (request.kind !== "request" || request.from !== "client" || request.method !== "tools/call") return null;
@@ -114,6 +142,7 @@ export function callOf(entry) {
 /**
  * Shows a recording in an element. options.actions(entry) returns elements to show with a message.
  * Returns a function that ends it.
+ * @param {HTMLElement} root @param {string} text @param {Options} [options]
  */
 export function showRecording(root, text, options = {}) {
   const view = new View(root, parse(text), options);
@@ -121,8 +150,20 @@ export function showRecording(root, text, options = {}) {
 }
 
 class View {
+  at = 0;
+  selected = -1;
+  page = 0;
+  playing = 0;
+  last = 0;
+  /** @type {Map<number, HTMLButtonElement>|undefined} */
+  rows;
+
+  /** @param {HTMLElement} root @param {Recording} recording @param {Options} options */
   constructor(root, recording, options) {
-    Object.assign(this, { root, recording, options, at: 0, selected: -1, page: 0, playing: 0, last: 0, shown: recording.entries });
+    this.root = root;
+    this.recording = recording;
+    this.options = options;
+    this.shown = recording.entries;
     this.build();
     this.applyFilter();
     this.select(recording.entries.length ? 0 : -1);
@@ -145,7 +186,7 @@ class View {
     this.filter = make("input", { type: "search", placeholder: "Filter: method, tool, text", "aria-label": "Filter messages", oninput: () => this.applyFilter() });
     this.kind = make("select", { "aria-label": "Kind of messages", onchange: () => this.applyFilter() },
       ...[["", "all messages"], ["calls", "tool calls"], ["failed", "errors"], ["client", "from the client"], ["server", "from the server"]].map(([value, label]) => make("option", { value }, label)));
-    this.list = make("ol", { class: "rec-messages", "aria-label": "Messages", onkeydown: (event) => this.key(event) });
+    this.list = make("ol", { class: "rec-messages", "aria-label": "Messages", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
     this.count = make("p", { class: "rec-count", role: "status" });
     this.earlier = make("button", { type: "button", class: "button small", onclick: () => this.turn(-1) }, "Earlier");
     this.later = make("button", { type: "button", class: "button small", onclick: () => this.turn(1) }, "Later");
@@ -175,7 +216,7 @@ class View {
       if (!count) return;
       const bar = document.createElementNS(space, "rect");
       const height = 3 + (17 * Math.log(1 + count)) / Math.log(1 + most);
-      for (const [key, value] of [["x", i], ["y", 20 - height], ["width", 0.8], ["height", height], ["class", failed[i] ? "rec-failed" : "rec-ok"]]) bar.setAttribute(key, String(value));
+      for (const [key, value] of /** @type {[string, any][]} */ ([["x", i], ["y", 20 - height], ["width", 0.8], ["height", height], ["class", failed[i] ? "rec-failed" : "rec-ok"]])) bar.setAttribute(key, String(value));
       svg.append(bar);
     });
     return svg;
@@ -183,15 +224,15 @@ class View {
 
   applyFilter() {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = {
-      "": () => true, calls: (e) => e.method === "tools/call", failed: (e) => e.failed,
+    const fits = /** @type {Record<string, (e: Entry) => boolean>} */ ({
+      "": () => true, calls: (e) => e.method === "tools/call", failed: (e) => e.failed === true,
       client: (e) => e.from === "client" && e.kind !== "note", server: (e) => e.from === "server" && e.kind !== "note",
-    }[this.kind.value];
+    })[this.kind.value];
     this.shown = this.recording.entries.filter((e) => {
       if (!fits(e)) return false;
       if (!words.length) return true;
       const text = `${e.title} ${e.method ?? ""} ${e.about ?? ""} ${e.raw}`.toLowerCase();
-      return words.every((word) => text.includes(word));
+      return words.every((/** @type {string} */ word) => text.includes(word));
     });
     this.count.textContent = this.shown.length === this.recording.entries.length ? "" : `${this.shown.length} of ${this.recording.entries.length}`;
     this.follow();
@@ -208,15 +249,15 @@ class View {
   draw() {
     const first = this.page * PAGE;
     const rows = this.shown.slice(first, first + PAGE);
-    this.rows = new Map();
+    const drawn = this.rows = new Map();
     this.list.replaceChildren(...rows.map((entry) => {
       const row = make("button", { type: "button", tabindex: "-1", class: `rec-row rec-${entry.kind}${entry.failed ? " rec-failed" : ""}`, onclick: () => this.select(entry.index, true) },
         make("span", { class: "rec-at" }, entry.known ? "before" : `+${entry.at.toFixed(3)}`),
         make("span", { class: "rec-from" }, entry.kind === "note" ? "" : entry.from === "client" ? "client →" : "← server"),
-        make("span", { class: "rec-what" }, entry.kind === "answer" ? `${entry.failed ? "error" : "answer"}${entry.method ? ` to ${entry.method}` : ""}` : entry.title.slice(0, 300)),
-        make("span", { class: "rec-about" }, (entry.about ?? "").slice(0, 200)),
+        make("span", { class: entry.about ? "rec-what" : "rec-what rec-wide" }, entry.kind === "answer" ? `${entry.failed ? "error" : "answer"}${entry.method ? ` to ${entry.method}` : ""}` : entry.title.slice(0, 300)),
+        ...(entry.about ? [make("span", { class: "rec-about" }, entry.about.slice(0, 200))] : []),
         make("span", { class: "rec-took" }, this.time(entry)));
-      this.rows.set(entry.index, row);
+      drawn.set(entry.index, row);
       return make("li", {}, row);
     }));
     const pages = Math.ceil(this.shown.length / PAGE);
@@ -226,11 +267,14 @@ class View {
     this.mark();
   }
 
+  /** How long an answer took; of what was before the recording it is not known. @param {Entry} entry */
   time(entry) {
-    if (entry.kind === "request") return entry.answer ? seconds(entry.answerTook) : "no answer";
+    if (entry.known) return "";
+    if (entry.kind === "request") return entry.answer ? seconds(entry.answerTook ?? 0) : "no answer";
     return entry.took === undefined ? "" : seconds(entry.took);
   }
 
+  /** @param {number} by */
   turn(by) {
     this.page += by;
     this.draw();
@@ -238,8 +282,8 @@ class View {
 
   /** Marks the selected row, and those that are later than the time of the timeline. */
   mark() {
-    let focusable = null;
-    for (const [index, row] of this.rows) {
+    let focusable = /** @type {HTMLElement|null} */ (null);
+    for (const [index, row] of this.rows ?? []) {
       const is = index === this.selected;
       row.classList.toggle("rec-later", this.recording.entries[index].at > this.at + 0.0005);
       if (is) row.setAttribute("aria-current", "true");
@@ -252,7 +296,7 @@ class View {
     this.range.setAttribute("aria-valuetext", `${this.at.toFixed(2)} seconds`);
   }
 
-  /** Goes to a time: the last message before it is selected. */
+  /** Goes to a time: the last message before it is selected. @param {number} at */
   scrub(at) {
     this.at = at;
     let found = -1;
@@ -263,6 +307,7 @@ class View {
     this.pick(found);
   }
 
+  /** @param {number} index @param {boolean} [focus] */
   select(index, focus = false) {
     const entry = this.recording.entries[index];
     if (entry) {
@@ -272,6 +317,7 @@ class View {
     this.pick(index, focus);
   }
 
+  /** @param {number} index @param {boolean} [focus] */
   pick(index, focus = false) {
     const changed = index !== this.selected;
     this.selected = index;
@@ -279,14 +325,14 @@ class View {
     this.follow();
     if (page !== this.page || !this.rows) this.draw();
     else this.mark();
-    const row = this.rows.get(index);
+    const row = this.rows?.get(index);
     if (row) row.scrollIntoView({ block: "nearest" });
     if (focus) row?.focus();
     if (changed) this.drawDetail();
   }
 
   drawDetail() {
-    const entry = this.recording.entries[this.selected];
+    const entry = /** @type {Entry|undefined} */ (this.recording.entries[this.selected]);
     if (!entry) {
       this.detail.replaceChildren(make("p", {}, "No message was recorded before this time."));
       return;
@@ -301,14 +347,15 @@ class View {
       make("h2", {}, [entry.method ?? entry.title.slice(0, 200), entry.about?.slice(0, 200)].filter(Boolean).join(" · ")),
       make("p", { class: "rec-facts" }, [
         entry.kind === "note" ? "" : `${entry.kind} from the ${entry.from}`, entry.known ? "exchanged before the recording began" : `after ${seconds(entry.at)}`,
-        entry.kind === "request" ? (entry.answer ? `answered in ${seconds(entry.answerTook)}` : "no answer was recorded") : "",
+        entry.kind === "request" && !entry.known ? (entry.answer ? `answered in ${seconds(entry.answerTook ?? 0)}` : "no answer was recorded") : "",
         entry.failed ? "failed" : "",
       ].filter(Boolean).join(" · ")),
       actions, make("pre", { tabindex: "0" }, format(content)));
   }
 
+  /** @param {KeyboardEvent} event */
   key(event) {
-    const by = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity }[event.key];
+    const by = /** @type {Record<string, number>} */ ({ ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 20, PageUp: -20, Home: -Infinity, End: Infinity })[event.key];
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey || !this.shown.length) return;
     event.preventDefault();
     event.stopPropagation(); // the page has keys of its own
@@ -325,7 +372,7 @@ class View {
     if (this.at >= this.recording.length) this.at = 0;
     this.play.textContent = "Pause";
     this.last = performance.now();
-    const step = (now) => {
+    const step = (/** @type {number} */ now) => {
       this.at = Math.min(this.recording.length, this.at + ((now - this.last) / 1000) * Number(this.speed.value));
       this.last = now;
       this.range.value = String(Math.round(this.at * 1000));

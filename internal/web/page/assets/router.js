@@ -19,7 +19,7 @@ addEventListener('hashchange', () => { route.value = read(); });
 
 /** The address of a view, for a link. @param {string} view @param {(string|number)[]} [args] @param {Record<string, string>} [params] */
 export function address(view, args = [], params = {}) {
-  const query = new URLSearchParams(params).toString();
+  const query = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== '')).toString();
   return `#/${[view, ...args].map((arg) => encodeURIComponent(String(arg))).join('/')}${query ? `?${query}` : ''}`;
 }
 

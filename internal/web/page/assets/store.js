@@ -261,6 +261,12 @@ function seedRates(bench, former) {
   }
 }
 
+/** What people know a workbench by. @param {{config?: string}} bench */
+export const benchName = (bench) => (bench.config ? bench.config.split(/[/\\]/).slice(-2).join('/') : 'built-in configuration');
+
+/** The state of a server: one that is idle since its start failed is not just idle. @param {{state: string, lastError?: string}} row */
+export const stateOf = (row) => (row.state === 'idle' && row.lastError ? 'failed' : row.state);
+
 /** Whether a call ended with an error. @param {{outcome: string}} call */
 export const isError = (call) => !['ok', 'cancelled', 'input required'].includes(call.outcome);
 

@@ -26,8 +26,9 @@
 //   <${Facts} pairs=${[['Memory', html`<${Bytes} bytes=${n} />`], …]} />     empty values are left out
 //   <${Status} word="ready" />           knows all states and outcomes; others: tone="good|quiet|busy|warn|bad" icon="…" (ui/icons.js)
 //   <${Text} text=${s} lines />          draws ⟨U+200B⟩; lines keeps line ends (put it in <pre>)
+//   <${Path} of="dev/files/" name="read" />   where room is short, the name stays longest
 //   <${Json} value=${object} />          <${Sparkline} values=${[1, 2]} label="Calls a second" />
-//   <${Duration} seconds=${s} />  <${Bytes} bytes=${n} />  <${Clock} at=${time} />  <${Elapsed} since=${time} or until=${time} />
+//   <${Duration} seconds=${s} />  <${Bytes} bytes=${n} />  <${Clock} at=${time} day />  <${Elapsed} since=${time} or until=${time} />
 //   durationText(s), bytesText(n), numberText(n)
 //   <${Empty} title="No recordings">what to do<//>   <${Problem} error=${err} />   <${Loading} what="Searching…" />
 //   <${Command} text=${commandLine(pid, 'restart', 'dev/files')} />   commandLine quotes, and adds --pid where several run
@@ -37,11 +38,11 @@
 //   notify('Saved'), announce('12 results')   a notice for a moment; only for screen readers
 //   <${Icon} name="copy" />   a button with only an icon: class="icon-button" aria-label="…"
 //   isNarrow.value   buttons: class="button", "button primary", "button danger", "link"; class="badge", "muted", "mono", "num", "chips", "pane"
-//   useLoad(() => get(…), [dependencies]) → { value, error, isLoading, reload }
+//   useLoad(() => get(…), [dependencies]) → { value, error, isLoading, reload }   const [text, setText] = useFilter(params.q)
 export * from './lib.js';
 export { Icon } from './ui/icons.js';
 export { Table, tableKey } from './ui/table.js';
-export { Clock, Bytes, Duration, Elapsed, Json, Sparkline, Status, Text, bytesText, durationText, numberText } from './ui/text.js';
+export { Clock, Bytes, Duration, Elapsed, Json, Path, Sparkline, Status, Text, bytesText, durationText, numberText } from './ui/text.js';
 export { Command, Confirm, Dialog, LiveRegion, Notices, act, announce, commandLine, confirm, notify } from './ui/dialog.js';
 export { Empty, Facts, Filter, Loading, Problem, Split, Tabs, isNarrow } from './ui/parts.js';
-export { useLoad } from './ui/load.js';
+export { useFilter, useLoad } from './ui/load.js';

@@ -115,7 +115,7 @@ export function notify(text, { hint = '', isProblem = false } = {}) {
 /** @param {number} id */
 const closeNotice = (id) => { notices.value = notices.value.filter((one) => one.id !== id); };
 
-export const Notices = () => html`<div class="notices">${notices.value.map((one) => html`
+export const Notices = () => notices.value.length > 0 && html`<div class="notices" role="region" aria-label="Notices">${notices.value.map((one) => html`
   <div key=${one.id} class=${one.isProblem ? 'notice problem' : 'notice'}>
     <div><strong>${one.text}</strong>${one.hint && html`<p>${one.hint}</p>`}</div>
     <button type="button" class="icon-button" onClick=${() => closeNotice(one.id)} aria-label="Close the notice"><${Icon} name="close" /></button>

@@ -2,6 +2,16 @@
 import { useCallback, useEffect, useRef, useState } from '../lib.js';
 
 /**
+ * The text of a filter, which a link may give. @param {string|undefined} given
+ * @returns {[string, (text: string) => void]}
+ */
+export function useFilter(given) {
+  const [text, setText] = useState(given ?? '');
+  useEffect(() => { if (given !== undefined) setText(given); }, [given]);
+  return [text, setText];
+}
+
+/**
  * Loads something, and again when a dependency changes; the former value stays until the new one is here.
  * @template T
  * @param {(abort: AbortSignal) => Promise<T>} load @param {any[]} dependencies

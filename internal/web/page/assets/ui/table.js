@@ -183,13 +183,13 @@ export function Table({ label, columns, rows, count, rowAt, onRange, rowKey = (r
   }
   return html`<div class=${narrow ? 'table narrow' : 'table'}>
     ${narrow && html`<${SortChoice} columns=${columns} by=${order.by} down=${order.down} onSort=${onSort} />`}
-    <div role="grid" class="grid" aria-label=${label} aria-rowcount=${all + 1} aria-colcount=${shown.length} tabindex="0" ref=${body} aria-activedescendant=${at >= from && at < to ? `${id}-${at}` : undefined}
+    <div role="grid" class=${all ? 'grid' : 'grid none'} aria-label=${label} aria-rowcount=${all + 1} aria-colcount=${shown.length} tabindex="0" ref=${body} aria-activedescendant=${at >= from && at < to ? `${id}-${at}` : undefined}
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => { if (!event.ctrlKey && !event.metaKey && !event.altKey && event.target === event.currentTarget && onKey(event.key)) { event.preventDefault(); event.stopPropagation(); } }}>
       ${!narrow && html`<${Head} columns=${shown} by=${order.by} down=${order.down} onSort=${onSort} tracks=${tracks} />`}
       <div class="table-body" role="rowgroup">
         <div class="table-space" role="none" style=${{ height: `${all * height}px` }}>${drawn}</div>
-        ${!all && empty}
       </div>
     </div>
+    ${!all && html`<div class="table-empty">${empty}</div>`}
   </div>`;
 }

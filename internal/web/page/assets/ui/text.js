@@ -62,14 +62,22 @@ const numbers = new Intl.NumberFormat('en');
 /** @param {number|undefined} value */
 export const numberText = (value) => (value === undefined ? '–' : numbers.format(value));
 
+/**
+ * A name with what it is of, such as TOOLBOX/SERVER/ and TOOL. Where room is short, the name stays longest.
+ * @param {{of: string, name: string}} props
+ */
+export const Path = ({ of, name }) => html`<span class="path"><span class="muted"><${Text} text=${of} /></span><span><${Text} text=${name} /></span></span>`;
+
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** The time of a day; the date is its tooltip. @param {{at: string|number}} props */
-export function Clock({ at }) {
+const dated = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+/** The time of a day; the date is its tooltip, and with day it is there, too, unless it is today. @param {{at: string|number, day?: boolean}} props */
+export function Clock({ at, day = false }) {
   const time = new Date(at);
   if (Number.isNaN(time.getTime())) return '–';
-  return html`<time class="num" datetime=${time.toISOString()} title=${full.format(time)}>${clock.format(time)}</time>`;
+  return html`<time class="num" datetime=${time.toISOString()} title=${full.format(time)}>${(day && time.toDateString() !== new Date().toDateString() ? dated : clock).format(time)}</time>`;
 }
 
 /** How long something lasts by now, or how long until it happens. It counts on. @param {{since?: string|number, until?: string|number}} props */

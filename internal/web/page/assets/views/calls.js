@@ -1,6 +1,6 @@
 // @ts-check
 // The calls of all clients: those that run, then those that ended, the newest first.
-import { Clock, Command, Elapsed, Empty, Filter, Icon, Split, Status, Table, Text, bytesText, durationText, html, numberText, signal, useEffect, useMemo, useState } from '../ui.js';
+import { Clock, Command, Elapsed, Empty, Filter, Icon, Path, Split, Status, Table, Text, bytesText, durationText, html, numberText, signal, useFilter, useMemo, useState } from '../ui.js';
 import { Chart } from '../ui/chart.js';
 import { TimeBar, TimeLegend } from '../ui/parts-of-time.js';
 import { calls, chartSeconds, isError, now, rates, running } from '../store.js';
@@ -15,7 +15,7 @@ const isRunning = (row) => row.since !== undefined;
 /** @param {any} row */
 const keyOf = (row) => (isRunning(row) ? `${row.workbench}/running/${row.id}` : row.id);
 /** @param {any} row */
-const what = (row) => html`<span class="muted"><${Text} text=${`${row.toolbox}/${row.server}`} />/</span><${Text} text=${target(row)} />`;
+const what = (row) => html`<${Path} of=${`${row.toolbox}/${row.server}/`} name=${target(row)} />`;
 
 /** @type {import('../ui/table.js').Column[]} */
 const columns = [
@@ -24,7 +24,7 @@ const columns = [
   { id: 'what', title: 'Tool', width: 'minmax(10rem, 2.6fr)', narrow: 'main', cell: what },
   { id: 'outcome', title: 'Outcome', width: '9.6rem', narrow: 'side', cell: (row) => (isRunning(row) ? html`<${Cancel} call=${row} small />` : html`<${Status} word=${row.outcome} />`) },
   { id: 'took', title: 'Took', width: '5rem', end: true, narrow: 'sub', cell: (row) => (isRunning(row) ? html`<${Elapsed} since=${row.since} />` : html`<span class="num">${durationText(row.took_seconds)}</span>`) },
-  { id: 'where', title: 'Time spent', width: 'minmax(7rem, 1.2fr)', from: 590, cell: (row) => (isRunning(row) ? html`<${Status} word="running">${row.phase === 'person' ? 'waits for a person' : row.phase === 'start' ? 'server starts' : 'at the server'}<//>` : html`<${TimeBar} call=${row} />`) },
+  { id: 'where', title: 'Time spent', width: 'minmax(7rem, 1.2fr)', from: 590, cell: (row) => (isRunning(row) ? html`<${Status} word="running">${row.phase === 'person' ? 'a person' : row.phase === 'start' ? 'start' : 'server'}<//>` : html`<${TimeBar} call=${row} />`) },
   { id: 'bytes', title: 'In / out', width: '8rem', end: true, from: 820, cell: (row) => (isRunning(row) ? '' : html`<span class="num" title="Bytes of the arguments and of the answer">${bytesText(row.request_bytes)} / ${bytesText(row.response_bytes)}</span>`) },
   { id: 'arguments', title: 'Arguments', width: 'minmax(6rem, 1.6fr)', from: 1080, cell: (row) => html`<span class="muted mono"><${Text} text=${row.arguments ?? ''} /></span>` },
   { id: 'begin', title: '', width: '0', from: 1e9, narrow: 'sub', cell: (row) => html`<${Text} text=${caller(row)} />` },
@@ -55,9 +55,8 @@ function wanted(text, outcome) {
 
 /** @param {{args: string[], params: Record<string, string>}} props */
 export default function Calls({ args, params }) {
-  const [text, setText] = useState(params.q ?? ''), [outcome, setOutcome] = useState('');
+  const [text, setText] = useFilter(params.q), [outcome, setOutcome] = useState('');
   const [paused, setPaused] = useState(/** @type {any} */ (null)); // what was there when it was paused
-  useEffect(() => { if (params.q !== undefined) setText(params.q); }, [params.q]);
   const current = calls.value, live = running.value, ended = paused ?? current;
   const rows = useMemo(() => {
     const filter = wanted(text, outcome);

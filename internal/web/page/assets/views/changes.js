@@ -39,14 +39,14 @@ const keyOf = (row) => JSON.stringify(argsOf(row).map(String));
 /** @param {any} row */
 const commandOf = (row) => row.command + (workbenches.value.length > 1 ? ` --pid ${row.workbench}` : '');
 /** @param {any} row */
-const State = ({ row }) => (row.withheld ? html`<${Status} word="withheld" tone="warn" icon="refused" />` : html`<${Status} word="used, with a warning" tone="busy" icon="warning" />`);
+const State = ({ row }) => (row.withheld ? html`<${Status} word="withheld" tone="bad" icon="refused" />` : html`<${Status} word="used, with a warning" tone="warn" icon="warning" />`);
 
 /** @type {import('../ui/table.js').Column[]} */
 const columns = [
   { id: 'what', title: 'Tool', width: 'minmax(9rem, 1.6fr)', narrow: 'main', sort: (row) => nameOf(row).toLowerCase(), cell: (row) => html`<${Text} text=${nameOf(row)} />` },
   { id: 'server', title: 'Server', width: 'minmax(8rem, 1.2fr)', narrow: 'sub', sort: (row) => `${row.toolbox}/${row.server}`, cell: (row) => html`<${Text} text=${`${row.toolbox}/${row.server}`} />` },
   { id: 'kind', title: 'Change', width: '6rem', narrow: 'side', sort: (row) => (row.new ? 'new' : 'changed'), cell: (row) => (row.new ? 'new' : 'changed') },
-  { id: 'state', title: 'Clients', width: '11rem', narrow: 'sub', from: 560, sort: (row) => (row.withheld ? 0 : 1), cell: (row) => html`<${State} row=${row} />` },
+  { id: 'state', title: 'Clients', width: '13rem', narrow: 'sub', from: 560, sort: (row) => (row.withheld ? 0 : 1), cell: (row) => html`<${State} row=${row} />` },
 ];
 const columnsOfMany = [...columns, { id: 'workbench', title: 'Workbench', width: '6rem', end: true, from: 700, cell: (/** @type {any} */ row) => row.workbench }];
 

@@ -13,11 +13,11 @@ const eraOf = (client) => (client.era === 'modern' ? 'modern' : 'classic');
 /** @type {import('../ui/table.js').Column[]} */
 const columns = [
   { id: 'name', title: 'Client', width: 'minmax(9rem, 1.4fr)', narrow: 'main', sort: (row) => row.name.toLowerCase(), cell: (row) => html`<${Text} text=${row.name || '(no name)'} />` },
-  { id: 'version', title: 'Version', width: '6rem', narrow: 'sub', cell: (row) => html`<${Text} text=${row.version ?? ''} />` },
+  { id: 'version', title: 'Version', width: '6rem', narrow: 'sub', from: 760, cell: (row) => html`<${Text} text=${row.version ?? ''} />` },
   { id: 'era', title: 'Protocol', width: '5rem', from: 800, cell: eraOf, sort: eraOf },
   { id: 'token', title: 'Token', width: '7rem', from: 900, cell: (row) => html`<${Text} text=${row.token ?? ''} />` },
-  { id: 'folder', title: 'Folder', width: 'minmax(0, 2fr)', narrow: 'sub', cell: (row) => html`<${Text} text=${row.folder ?? ''} />`, sort: (row) => row.folder ?? '' },
-  { id: 'opened', title: 'Opened toolboxes', width: 'minmax(0, 1.2fr)', cell: (row) => html`<${Text} text=${(row.opened ?? []).join(', ')} />` },
+  { id: 'folder', title: 'Folder', width: 'minmax(0, 1.6fr)', narrow: 'sub', from: 480, cell: (row) => html`<${Text} text=${row.folder ?? ''} />`, sort: (row) => row.folder ?? '' },
+  { id: 'opened', title: 'Opened toolboxes', width: 'minmax(8rem, 1.2fr)', cell: (row) => html`<${Text} text=${(row.opened ?? []).join(', ')} />` },
   { id: 'since', title: 'Connected', width: '6rem', end: true, down: true, narrow: 'side', sort: (row) => row.since, cell: (row) => html`<${Elapsed} since=${row.since} />` },
 ];
 
@@ -28,7 +28,7 @@ function Detail({ client }) {
   return html`
     <${Facts} pairs=${[
       ['Version', html`<${Text} text=${client.version ?? ''} />`], ['Protocol', eraOf(client)], ['Token', client.token && html`<${Text} text=${client.token} />`],
-      ['Folder', client.folder && html`<${Text} text=${client.folder} />`], ['Connected since', html`<${Clock} at=${client.since} />`], ['Workbench', String(client.workbench)],
+      ['Folder', client.folder && html`<${Text} text=${client.folder} />`], ['Connected since', html`<${Clock} at=${client.since} day />`], ['Workbench', String(client.workbench)],
       ['Opened toolboxes', client.opened?.length ? html`<span class="chips">${client.opened.map((/** @type {string} */ name) => html`<span class="badge"><${Text} text=${name} /></span>`)}</span>` : 'none yet'],
     ]} />
     <h3>Last calls of clients with this name</h3>
@@ -59,4 +59,4 @@ export default function Clients({ args }) {
   </div>`;
 }
 
-const columnsOfMany = [...columns.slice(0, -1), { id: 'workbench', title: 'Workbench', width: '6rem', end: true, cell: (/** @type {any} */ row) => row.workbench }, columns[columns.length - 1]];
+const columnsOfMany = [...columns.slice(0, -1), { id: 'workbench', title: 'Workbench', width: '6rem', end: true, from: 700, cell: (/** @type {any} */ row) => row.workbench }, columns[columns.length - 1]];

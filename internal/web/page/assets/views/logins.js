@@ -42,7 +42,7 @@ const Detail = ({ row }) => html`
   <${Facts} pairs=${[
     ['Login', html`<${Status} word=${row.state} />`], ['Means', meanings[row.state]], ['Problem', row.problem && html`<${Text} text=${row.problem} />`],
     ['Address', row.address && html`<${Text} text=${row.address} />`], ['Logged in at', row.issuer && html`<${Text} text=${row.issuer} />`],
-    ['Token until', row.expires && html`<${Clock} at=${row.expires} />`],
+    ['Token until', row.expires && html`<${Clock} at=${row.expires} day />`],
     ['Scopes', row.scopes?.length > 0 && html`<span class="chips">${row.scopes.map((/** @type {string} */ name) => html`<span class="badge"><${Text} text=${name} /></span>`)}</span>`],
     ['Workbench', String(row.workbench)],
   ]} />

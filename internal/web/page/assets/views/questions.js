@@ -1,6 +1,6 @@
 // @ts-check
 // What waits for a person: calls that the policy asks about, and questions of servers whose clients cannot be asked.
-import { Clock, Command, Elapsed, Empty, Facts, Icon, Problem, Text, act, commandLine, html, notify, useId, useState } from '../ui.js';
+import { Clock, Command, Elapsed, Empty, Facts, Problem, Text, act, commandLine, html, notify, useId, useState } from '../ui.js';
 import { questions, workbenches } from '../store.js';
 import { at, post } from '../api.js';
 import { QuestionForm } from './question_form.js';
@@ -44,7 +44,7 @@ function Approval({ question }) {
   };
   return html`
     <h3>Arguments</h3>
-    ${question.arguments ? html`<pre tabindex="0"><${Text} text=${question.arguments} lines /></pre>` : html`<p class="muted">None.</p>`}
+    ${question.arguments ? html`<pre class="json" tabindex="0"><${Text} text=${question.arguments} lines /></pre>` : html`<p class="muted">None.</p>`}
     <div class="section"><${Asker} question=${question} /></div>
     ${isHere ? html`<div class="buttons section">${choices.map((choice) => html`<button type="button" key=${choice.word} class=${choice.word === 'once' ? 'button primary' : choice.word === 'no' ? 'button danger' : 'button'}
         disabled=${isBusy} title=${choice.help} onClick=${() => choose(choice)}>${choice.title}</button>`)}</div>`
@@ -63,7 +63,7 @@ function Visit({ question, answer }) {
   } catch { /* it is not shown as a link */ }
   return html`
     <p>The server wants you to open this page${host && html` of <strong><${Text} text=${host} /></strong>`}:</p>
-    <pre tabindex="0"><${Text} text=${question.url} /></pre>
+    <pre class="json" tabindex="0"><${Text} text=${question.url} /></pre>
     <p class="muted">It opens in this browser, with your logins there. The server learns that you agreed, and what the page itself tells it; the workbench does not look at the page. Open it only if you expected it and know the address.</p>
     ${host && html`<p><a href=${question.url} target="_blank" rel="noopener noreferrer">Open the page in a new tab</a></p>`}
     <div class="buttons section">
@@ -87,7 +87,7 @@ function Elicitation({ question }) {
     }
   };
   return html`
-    ${question.message && html`<pre class="section"><${Text} text=${question.message} lines /></pre>`}
+    ${question.message && html`<pre class="description section"><${Text} text=${question.message} lines /></pre>`}
     ${question.url ? html`<${Visit} question=${question} answer=${answer} />` : html`<${QuestionForm} schema=${question.schema} onAnswer=${answer} />`}
     ${problem && html`<${Problem} error=${problem} />`}
     <div class="section"><${Asker} question=${question} /></div>
@@ -98,8 +98,8 @@ function Elicitation({ question }) {
 /** @param {{question: any}} props */
 function Card({ question }) {
   const id = useId(), isAsked = question.kind === 'elicitation';
-  return html`<section class="pane" aria-labelledby=${id}>
-    <h2 id=${id}><${Icon} name="question" /> ${isAsked ? html`Server <${Text} text=${question.server || '?'} /> asks` : html`Allow <span class="mono"><${Text} text=${question.tool} /></span>?`}</h2>
+  return html`<section class="card" aria-labelledby=${id}>
+    <h2 id=${id}>${isAsked ? html`Server <${Text} text=${question.server || '?'} /> asks` : html`Allow <span class="mono"><${Text} text=${question.tool} /></span>?`}</h2>
     <p class="muted"><${Left} question=${question} />, then ${isAsked ? 'the question is refused' : 'the call is denied'}.</p>
     ${isAsked ? html`<${Elicitation} question=${question} />` : html`<${Approval} question=${question} />`}
   </section>`;
@@ -112,5 +112,5 @@ export default function Questions() {
       <p>Calls that a rule of the policy asks about wait here if <code>policy.ask.via</code> names <code>page</code> or <code>terminal</code>. Questions of servers to clients that cannot be asked do with <code>"elicitation": {"page": true}</code>.</p>
       <p class="muted">To answer at a terminal:</p><${Command} text="mcp-workbench approve --watch" /><//></div>`;
   }
-  return html`<div class="view scroll">${all.map((question) => html`<${Card} key=${keyOf(question)} question=${question} />`)}</div>`;
+  return html`<div class="view scroll cards">${all.map((question) => html`<${Card} key=${keyOf(question)} question=${question} />`)}</div>`;
 }

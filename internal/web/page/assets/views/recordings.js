@@ -1,6 +1,6 @@
 // @ts-check
 // Recordings of the messages between a workbench and one of its servers: making, looking at and saving them.
-import { Bytes, Clock, Command, Elapsed, Empty, Icon, Loading, Problem, Status, Table, Text, act, commandLine, html, useEffect, useLoad, useMemo, useRef, useState } from '../ui.js';
+import { Bytes, Clock, Command, Elapsed, Empty, Icon, Loading, Path, Problem, Status, Table, act, commandLine, html, numberText, useEffect, useLoad, useMemo, useRef, useState } from '../ui.js';
 import { at, get, getBlob, getText, post } from '../api.js';
 import { recordings, servers, workbenches } from '../store.js';
 import { address, navigate } from '../router.js';
@@ -23,11 +23,12 @@ function State({ row }) {
 
 /** @type {import('../ui/table.js').Column[]} */
 const columns = [
-  { id: 'server', title: 'Server', width: 'minmax(9rem, 2fr)', narrow: 'main', sort: refOf, cell: (row) => html`<${Text} text=${refOf(row)} />` },
-  { id: 'at', title: 'Began', width: '11rem', narrow: 'sub', down: true, sort: (row) => row.at, cell: (row) => html`<${Clock} at=${row.at} />` },
-  { id: 'state', title: 'State', width: 'minmax(8rem, 1fr)', narrow: 'side', cell: (row) => html`<${State} row=${row} />`, sort: (row) => (row.running ? '' : row.ended ?? '') },
-  { id: 'messages', title: 'Messages', width: '6rem', end: true, down: true, sort: (row) => row.messages, cell: (row) => (row.lost ? `${row.messages} (${row.lost} lost)` : row.messages) },
+  { id: 'server', title: 'Server', width: 'minmax(9rem, 2fr)', narrow: 'main', sort: refOf, cell: (row) => html`<${Path} of=${`${row.toolbox}/`} name=${row.server} />` },
+  { id: 'at', title: 'Began', width: '8rem', narrow: 'sub', down: true, sort: (row) => row.at, cell: (row) => html`<${Clock} at=${row.at} day />` },
+  { id: 'state', title: 'State', width: 'minmax(12rem, 1fr)', narrow: 'side', cell: (row) => html`<${State} row=${row} />`, sort: (row) => (row.running ? '' : row.ended ?? '') },
+  { id: 'messages', title: 'Messages', width: '8rem', from: 620, end: true, down: true, sort: (row) => row.messages, cell: (row) => (row.lost ? html`<span class="num">${numberText(row.messages)} <span class="bad-text">${numberText(row.lost)} lost</span></span>` : numberText(row.messages)) },
   { id: 'bytes', title: 'Size', width: '6rem', end: true, down: true, from: 700, sort: (row) => row.bytes, cell: (row) => html`<${Bytes} bytes=${row.bytes} />` },
+  { id: 'stop', title: 'Action', width: '4.5rem', narrow: 'side', cell: (row) => row.running && html`<button type="button" class="button small danger" onClick=${(/** @type {Event} */ event) => { event.stopPropagation(); void stop(row); }}>Stop<span class="unseen"> the recording of ${refOf(row)}</span></button>` },
 ];
 
 /** All recordings. Workbenches share the folder of their files, so each is listed once, by the one that makes it. @param {AbortSignal} abort */
@@ -71,7 +72,7 @@ function Start({ preset, onStart }) {
       <label>for <select value=${minutes} onChange=${(/** @type {any} */ event) => setMinutes(event.target.value)}>${spans.map(([value, label]) => html`<option key=${value} value=${value} selected=${value === minutes}>${label}</option>`)}</select></label>
       <button type="button" class="button primary" disabled=${isBusy} onClick=${onClick}><${Icon} name="recordings" />Record</button>
       <span class="muted">Values of arguments and results of all clients are kept; secrets are masked.</span>
-      <span class="end"><${Command} text=${commandLine(row.workbench, 'record', '--running', 'session.jsonl', refOf(row), '--for', `${minutes}m`)} /></span>
+      <${Command} text=${commandLine(row.workbench, 'record', '--running', 'session.jsonl', refOf(row), '--for', `${minutes}m`)} />
     </div>`;
 }
 
@@ -92,7 +93,7 @@ function actionsFor(row) {
     if (!call) return [];
     const link = document.createElement('a');
     link.className = 'button small';
-    link.href = address('tools', [row.toolbox, row.server, call.tool], { workbench: String(row.workbench), args: call.arguments });
+    link.href = address('tools', [row.workbench, row.toolbox, row.server, call.tool], { args: call.arguments });
     link.textContent = 'Try again…';
     return [link];
   };
@@ -140,7 +141,6 @@ export default function Recordings({ args, params }) {
   return html`<div class="view">
     <${Start} key=${`${params.workbench}/${params.toolbox}/${params.server}`} preset=${params} onStart=${reload} />
     ${error && html`<${Problem} error=${error} />`}
-    ${live.length > 0 && html`<div class="bar" role="group" aria-label="Recordings that run">${live.map((row) => html`<span key=${keyOf(row)} class="rec-live"><${Text} text=${refOf(row)} /> <${State} row=${row} /> <button type="button" class="button small danger" onClick=${() => stop(row)} aria-label=${`Stop the recording of ${refOf(row)}`}>Stop</button></span>`)}</div>`}
     <${Table} label="Recordings" columns=${columns} rows=${rows} rowKey=${keyOf} sort=${{ by: 'at', down: true }} onOpen=${(/** @type {any} */ row) => navigate('recordings', [row.workbench, row.name])}
       empty=${value === undefined && !error ? html`<${Loading} />` : html`<${Empty} title="No recordings"><p>A recording has the messages between a workbench and one of its servers. Choose a server above, and record it while it is used.</p><//>`} />
   </div>`;

@@ -3,7 +3,7 @@
 import { Bytes, Command, Elapsed, Facts, Icon, Loading, Problem, Status, Tabs, Text, act, commandLine, confirm, durationText, html, numberText, useLoad, useState } from '../ui.js';
 import { Log } from '../ui/log.js';
 import { at, get, post } from '../api.js';
-import { now, running, servers } from '../store.js';
+import { now, running, servers, stateOf } from '../store.js';
 import { address, navigate } from '../router.js';
 
 const refreshTime = 5000; // ms, for the memory of processes
@@ -30,12 +30,12 @@ function Actions({ row }) {
       <button type="button" class="button" disabled=${isBusy || row.state === 'faulty'} onClick=${onRestart}><${Icon} name="restart" />${isBusy ? 'Restarting…' : 'Restart'}</button>
       <button type="button" class="button" onClick=${() => navigate('recordings', [], { workbench: String(row.workbench), toolbox: row.toolbox, server: row.server })}><${Icon} name="recordings" />Record…</button>
       <a class="button" href=${address('calls', [], { q: ref })}>Calls</a>
-      <a class="button" href=${address('tools', [], { toolbox: row.toolbox, server: row.server })}>Tools</a>
+      <a class="button" href=${address('tools', [row.workbench], { toolbox: row.toolbox, server: row.server })}>Tools</a>
     </div>
     <details class="section"><summary>The same in a terminal</summary>
       <${Command} text=${commandLine(row.workbench, 'restart', ref)} />
       ${!row.remote && html`<${Command} text=${commandLine(row.workbench, 'logs', ref, '-f')} />`}
-      <${Command} text=${commandLine(row.workbench, 'record', '--running', ref)} />
+      <${Command} text=${commandLine(row.workbench, 'record', '--running', 'session.jsonl', ref)} />
     </details>`;
 }
 
@@ -85,8 +85,8 @@ function Processes({ processes, remote }) {
 /** @param {{row: any}} props */
 function Copies({ row }) {
   const all = servers.value.filter((one) => one.workbench === row.workbench && one.toolbox === row.toolbox && one.server === row.server);
-  return html`<p class="muted">${all.length > 1 ? 'Clients that differ in what the server can see of them get a copy each.' : 'All clients share this one.'}</p>
-    <ul class="lines">${all.map((one) => html`<li key=${one.id}><a href=${address('servers', [one.workbench, one.key])}><span class="grow"><${Text} text=${one.key} /></span></a><span class="muted grow"><${Text} text=${reasons(one.why).join('; ') || 'for any client'} /></span><${Status} word=${one.state} /></li>`)}</ul>`;
+  return html`<p class="muted">${all.length > 1 || reasons(row.why).length ? 'Clients that differ in what the server can see of them get a copy each.' : 'All clients share this one.'}</p>
+    <ul class="lines">${all.map((one) => html`<li key=${one.id}><a href=${address('servers', [one.workbench, one.key])}><span class="grow"><${Text} text=${one.key} /></span></a><span class="muted grow"><${Text} text=${reasons(one.why).join('; ') || 'for any client'} /></span><${Status} word=${stateOf(one)} /></li>`)}</ul>`;
 }
 
 /** @param {{row: any}} props */
@@ -100,7 +100,7 @@ export function ServerDetail({ row }) {
   const { counts } = row;
   return html`
     <${Facts} pairs=${[
-      ['State', html`<${Status} word=${row.state} />${row.since ? html` <span class="muted">for <${Elapsed} since=${row.since} /></span>` : ''}`],
+      ['State', html`<${Status} word=${stateOf(row)} />${stateOf(row) === 'failed' ? html` <span class="muted">and started again at the next call</span>` : ''}${row.since ? html` <span class="muted">for <${Elapsed} since=${row.since} /></span>` : ''}`],
       ['Calls, last 5 min', html`<span>${numberText(counts.calls)}${counts.errors ? html`, <span class="bad-text">${numberText(counts.errors)} failed</span>` : ''}${counts.calls ? `, half within ${durationText(counts.p50Seconds)}, 95 % within ${durationText(counts.p95Seconds)}` : ''}</span>`],
       ['Memory', row.memoryBytes ? html`<${Bytes} bytes=${row.memoryBytes} />` : ''], ['Software', detail?.software && html`<${Text} text=${detail.software} />`],
       ['Protocol', row.revision], ['Tools', numberText(row.tools)], ['Clients', numberText(row.clients)], ['Restarts', row.restarts ? numberText(row.restarts) : ''],

@@ -1,7 +1,7 @@
 // @ts-check
 // All servers of all workbenches.
-import { Bytes, Command, Elapsed, Empty, Filter, Split, Sparkline, Status, Table, Text, durationText, html, numberText, useMemo, useState } from '../ui.js';
-import { now, servers, workbenches } from '../store.js';
+import { Bytes, Command, Elapsed, Empty, Filter, Split, Path, Sparkline, Status, Table, durationText, html, numberText, useFilter, useMemo } from '../ui.js';
+import { now, servers, stateOf, workbenches } from '../store.js';
 import { navigate } from '../router.js';
 import { ServerDetail, reasons } from './server.js';
 
@@ -15,31 +15,22 @@ function Rate({ row }) {
   return html`<${Sparkline} values=${values} label=${`${last} calls in the last second, at most ${Math.max(...values)} in the last minute`} />`;
 }
 
-/** A server that is tried again only when it is needed is idle: what matters is that it failed. @param {any} row */
-const stateOf = (row) => (row.state === 'idle' && row.lastError ? 'failed' : row.state);
 /** @param {any} row */
-const name = (row) => html`<span class="muted"><${Text} text=${row.toolbox} />/</span><${Text} text=${row.key.slice(row.toolbox.length + 1)} />`;
+const name = (row) => html`<${Path} of=${`${row.toolbox}/`} name=${row.key.slice(row.toolbox.length + 1)} />`;
 /** @param {(counts: any) => number} of */
 const count = (of) => (/** @type {any} */ row) => (row.counts.calls ? of(row.counts) : -1);
 
-/** A server that is idle because it failed is not just idle. @param {any} row */
-const hasFailed = (row) => row.state === 'idle' && Boolean(row.lastError);
-/** @param {any} row */
-const state = (row) => (hasFailed(row) ? html`<${Status} word="idle" tone="warn" icon="warning">start failed<//>` : html`<${Status} word=${row.state} />`);
-/** @param {any} row */
-const rank = (row) => (hasFailed(row) ? 1 : order.indexOf(row.state));
-
 /** @type {import('../ui/table.js').Column[]} */
 const columns = [
-  { id: 'name', title: 'Server', width: 'minmax(10rem, 2fr)', narrow: 'main', sort: (row) => row.key, cell: name },
-  { id: 'state', title: 'State', width: '8.5rem', narrow: 'side', sort: rank, cell: state },
-  { id: 'uptime', title: 'Uptime', width: '6.5rem', end: true, from: 880, down: true, sort: (row) => (row.since ? -row.since : -Infinity), cell: (row) => (row.since ? html`<${Elapsed} since=${row.since} />` : html`<span class="muted">–</span>`) },
+  { id: 'name', title: 'Server', width: 'minmax(10rem, 3fr)', narrow: 'main', sort: (row) => row.key, cell: name },
+  { id: 'state', title: 'State', width: '7.6rem', narrow: 'side', sort: (row) => order.indexOf(stateOf(row)), cell: (row) => html`<${Status} word=${stateOf(row)} />` },
+  { id: 'uptime', title: 'Uptime', width: '6rem', end: true, from: 880, down: true, sort: (row) => (row.since ? -row.since : -Infinity), cell: (row) => (row.since ? html`<${Elapsed} since=${row.since} />` : html`<span class="muted">–</span>`) },
   { id: 'memory', title: 'Memory', width: '5.5rem', end: true, from: 560, narrow: 'sub', down: true, sort: (row) => row.memoryBytes ?? 0, cell: (row) => (row.memoryBytes ? html`<${Bytes} bytes=${row.memoryBytes} />` : html`<span class="muted">–</span>`) },
   { id: 'calls', title: 'Calls', width: '5rem', end: true, narrow: 'sub', down: true, sort: (row) => row.counts.calls, cell: (row) => html`<span class=${row.counts.calls ? 'num' : 'num muted'}>${numberText(row.counts.calls)}<span class="only-narrow"> calls</span></span>` },
   { id: 'errors', title: 'Errors', width: '4.5rem', end: true, narrow: 'sub', down: true, sort: (row) => row.counts.errors, cell: (row) => (row.counts.errors ? html`<span class="num bad-text">${numberText(row.counts.errors)}<span class="only-narrow"> failed</span></span>` : html`<span class="num muted not-narrow">0</span>`) },
   { id: 'p50', title: 'p50', width: '4.5rem', end: true, from: 780, down: true, sort: count((counts) => counts.p50Seconds), cell: (row) => html`<span class="num">${row.counts.calls ? durationText(row.counts.p50Seconds) : ''}</span>` },
   { id: 'p95', title: 'p95', width: '4.5rem', end: true, from: 640, narrow: 'sub', down: true, sort: count((counts) => counts.p95Seconds), cell: (row) => html`<span class="num">${row.counts.calls ? html`<span class="only-narrow">p95 </span>${durationText(row.counts.p95Seconds)}` : ''}</span>` },
-  { id: 'rate', title: 'Last minute', width: 'minmax(5rem, 1fr)', from: 700, cell: (row) => html`<${Rate} row=${row} />` },
+  { id: 'rate', title: 'Last minute', width: 'minmax(5rem, .8fr)', from: 700, cell: (row) => html`<${Rate} row=${row} />` },
 ];
 const columnsOfMany = [...columns.slice(0, 2), { id: 'workbench', title: 'Workbench', width: '5.5rem', end: true, from: 960, sort: (/** @type {any} */ row) => row.workbench, cell: (/** @type {any} */ row) => html`<span class="num">${row.workbench}</span>` }, ...columns.slice(2)];
 
@@ -52,7 +43,7 @@ function Summary({ all }) {
 
 /** @param {{args: string[], params: Record<string, string>}} props */
 export default function Servers({ args, params }) {
-  const [text, setText] = useState(params.q ?? '');
+  const [text, setText] = useFilter(params.q);
   const all = servers.value, id = args.length ? `${args[0]}/${args.slice(1).join('/')}` : undefined;
   const rows = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -91,7 +91,7 @@ function FileField({ field, value, onChange, id, help }) {
 function JsonField({ value, onChange, id, help }) {
   const shown = value === undefined ? '' : JSON.stringify(value, null, 2);
   const [typed, setTyped] = useState(shown);
-  let known, problem = '';
+  let known = /** @type {any} */ (undefined), problem = '';
   try { known = typed.trim() === '' ? undefined : parseJson(typed); } catch (err) { problem = String(/** @type {Error} */ (err).message); }
   useEffect(() => { if (!problem && JSON.stringify(known) !== JSON.stringify(value)) setTyped(shown); }, [shown]);
   return html`<textarea id=${id} class="mono" rows=${Math.min(10, typed.split('\n').length + 1)} value=${typed} spellcheck=${false} aria-describedby=${help} aria-invalid=${problem ? 'true' : undefined} placeholder="JSON"

@@ -16,6 +16,11 @@ function parsed(text) {
   } catch (err) { return { problem: String(/** @type {Error} */ (err).message) }; }
 }
 
+/** Arguments of a link, as they are edited. @param {string|undefined} text */
+function indented(text) {
+  try { return text && JSON.stringify(parseJson(text), null, 2); } catch { return text; }
+}
+
 /** What is wrong with the arguments. @param {any} definition @param {string} text @param {boolean} isJson */
 function useCheck(definition, text, isJson) {
   const [found, setFound] = useState({ problems: /** @type {string[]} */ ([]), notes: /** @type {string[]} */ ([]) });
@@ -30,17 +35,17 @@ function useCheck(definition, text, isJson) {
   return found;
 }
 
-/** @param {{id: string, pid: number, tool: any}} props tool: a ToolDetail */
-export function Try({ id, pid, tool }) {
+/** @param {{id: string, pid: number, tool: any, given?: string}} props tool: a ToolDetail; given: arguments to begin with, as JSON */
+export function Try({ id, pid, tool, given }) {
   const form = useLoad((abort) => post('form', {}, { definition: tool.definition }, abort), [id, tool.definition]);
   if (form.error) return html`<${Problem} error=${form.error} />`;
   if (!form.value) return html`<${Loading} />`;
-  return html`<${TryForm} key=${id} id=${id} pid=${pid} tool=${tool} form=${form.value} />`;
+  return html`<${TryForm} key=${id} id=${id} pid=${pid} tool=${tool} form=${form.value} given=${given} />`;
 }
 
-/** @param {{id: string, pid: number, tool: any, form: any}} props */
-function TryForm({ id, pid, tool, form }) {
-  const [text, setText] = useState(() => JSON.stringify(initial(form) ?? {}, null, 2));
+/** @param {{id: string, pid: number, tool: any, form: any, given?: string}} props */
+function TryForm({ id, pid, tool, form, given }) {
+  const [text, setText] = useState(() => indented(given) ?? JSON.stringify(initial(form) ?? {}, null, 2));
   const editor = useId();
   const { value, problem } = useMemo(() => parsed(text), [text]);
   const { problems, notes } = useCheck(tool.definition, text, !problem);
@@ -95,10 +100,10 @@ function Outcome({ id, pid, trial }) {
 
 /** The address of a page, as a link only if a browser opens it as one. @param {{address: string}} props */
 function Address({ address }) {
-  let url;
+  let url = /** @type {URL|undefined} */ (undefined);
   try { url = new URL(address); } catch { /* shown as it is */ }
-  const isWeb = url && (url.protocol === 'https:' || url.protocol === 'http:');
-  return html`<p class="address"><code><${Text} text=${address} /></code></p>${isWeb && html`<p>A page of <strong><${Text} text=${url.host} /></strong>: <a href=${url.href} target="_blank" rel="noreferrer noopener">open it in a new tab</a></p>`}`;
+  const web = url?.protocol === 'https:' || url?.protocol === 'http:' ? url : undefined;
+  return html`<p class="address"><code><${Text} text=${address} /></code></p>${web && html`<p>A page of <strong><${Text} text=${web.host} /></strong>: <a href=${web.href} target="_blank" rel="noreferrer noopener">open it in a new tab</a></p>`}`;
 }
 
 /** A question of the server. @param {{id: string, pid: number, question: any}} props */

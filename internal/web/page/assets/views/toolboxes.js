@@ -2,7 +2,7 @@
 // What toolboxes cost of the context of a model, and what each client was shown.
 import { Empty, Loading, Problem, Text, html, numberText, useEffect, useLoad } from '../ui.js';
 import { at, get } from '../api.js';
-import { clients, workbenches } from '../store.js';
+import { benchName, clients, workbenches } from '../store.js';
 import { address } from '../router.js';
 
 /** A number of tokens as a bar. @param {{tokens: number, most: number, part?: number}} props */
@@ -23,14 +23,14 @@ function Bill({ bench }) {
   const most = Math.max(everything, start, ...value.toolboxes.map((/** @type {any} */ one) => one.fullTokens), ...value.clients.map((/** @type {any} */ one) => one.tokens));
   const saved = everything > 0 ? Math.floor(100 * (everything - start) / everything) : 0;
   return html`
-    <p>A client begins with about <strong>${numberText(start)}</strong> tokens. All known tools together would be about <strong>${numberText(everything)}</strong>${saved > 0 ? `: ${saved} % less` : ''}. Tokens are estimated by a rule of thumb.</p>
+    <p>A client begins with about <strong>${numberText(start)}</strong> tokens. ${everything ? html`All known tools together would be about <strong>${numberText(everything)}</strong>${saved > 0 ? `: ${saved} % less` : ''}.` : 'No tool is known yet: a server has to be connected once.'} Tokens are estimated by a rule of thumb.</p>
     <h3>At the start</h3>
     <div class="scroll-x"><table class="plain bill"><tbody>
       <${Line} label="Through the workbench" tokens=${start} most=${most} part=${4} />
       <${Line} label="All tools listed directly" tokens=${everything} most=${most} part=${2} />
     </tbody></table></div>
     <h3>Opening a toolbox</h3>
-    <div class="scroll-x"><table class="plain bill"><thead><tr><th scope="col">Toolbox</th><th scope="col"><span class="unseen">In full, as a bar</span></th><th scope="col" class="end">In full</th><th scope="col" class="end">In brief</th><th scope="col" class="end">Tools</th></tr></thead>
+    <div class="scroll-x"><table class="plain bill"><thead><tr><th scope="col">Toolbox</th><th scope="col"><span class="unseen">In full, as a bar</span></th><th scope="col" class="end"><i class="swatch part-3"></i>In full</th><th scope="col" class="end"><i class="swatch part-1"></i>In brief</th><th scope="col" class="end">Tools</th></tr></thead>
     <tbody>${value.toolboxes.map((/** @type {any} */ box) => html`<tr key=${box.name}>
       <th scope="row"><${Text} text=${box.name} />${box.disabled && html` <span class="badge">disabled</span>`}
         <div class="muted">${box.description && html`<${Text} text=${box.description} /> · `}<${Text} text=${(box.servers ?? []).join(', ')} />${box.unknown?.length ? html` · not known yet: <${Text} text=${box.unknown.join(', ')} />` : null}</div></th>
@@ -45,7 +45,7 @@ function Bill({ bench }) {
 export default function Toolboxes() {
   const benches = workbenches.value;
   if (!benches.length) return html`<div class="view"><${Empty} title="No workbench runs" /></div>`;
-  return html`<div class="view"><div class="bill-page" tabindex="0" role="region" aria-label="Toolboxes">${benches.map((bench) => html`<section key=${bench.pid}>
-    ${benches.length > 1 && html`<h2>Workbench ${bench.pid} <span class="muted"><${Text} text=${bench.project || bench.config || ''} /></span></h2>`}
+  return html`<div class="view"><div class="bill-page" tabindex="0" role="region" aria-label="Toolboxes">${benches.map((bench) => html`<section key=${bench.pid} class="bill-of">
+    ${benches.length > 1 && html`<h2>Workbench ${bench.pid} <span class="muted"><${Text} text=${benchName(bench)} /></span></h2>`}
     <${Bill} bench=${bench} /></section>`)}</div></div>`;
 }
