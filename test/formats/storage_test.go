@@ -44,6 +44,7 @@ var dialers = map[string]string{
 	"internal/mcp/hops/probe.go":                "an address on this machine that a client's file names",
 	"internal/sharing/runtimedir/runtimedir.go": "sockets of this user",
 	"internal/sharing/control/client.go":        "sockets of this user",
+	"internal/sharing/control/forward.go":       "the workbench in this program, by pipes in memory",
 }
 
 // Nothing is sent anywhere: connections are opened only where docs/storage.md says so.

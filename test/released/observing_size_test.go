@@ -26,7 +26,13 @@ var observing = []string{
 	module + "/internal/observe/", module + "/internal/terminal/pastcalls/", "github.com/prometheus/", "go.opentelemetry.io/", "google.golang.org/protobuf/",
 }
 
+// recordings are sessions that a person asks for: 'record' had them before the workbench observed anything.
+const recordings = module + "/internal/observe/recording"
+
 func isObserving(path string) bool {
+	if path == recordings {
+		return false
+	}
 	for _, begin := range observing {
 		if strings.HasPrefix(path+"/", begin) {
 			return true

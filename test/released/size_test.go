@@ -34,7 +34,9 @@ var allowed = []struct {
 }{
 	{maxObserving, "history, metrics, traces and the audit log"},
 	{700_000, "commands to edit, connect and watch, whose output is JSON if wanted"},
-	{1_200_000, "the page: its files, at most 350 kB, what serves them, and what workbenches tell it and do for it"},
+	{350_000, "the files of the page, which a test of the page holds to this"},
+	{1_100_000, "what serves the page, and what workbenches tell it and do for it: watching, trying tools with forms, changes, recordings, questions"},
+	{1_200_000, "'top' with panes and keys: bubbletea, which draws and reads the terminal, and what it needs"},
 }
 
 // Most of the growth is code of libraries. It is easily doubled without notice: an import is enough.
