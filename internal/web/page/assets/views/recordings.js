@@ -25,7 +25,7 @@ function State({ row }) {
 const columns = [
   { id: 'server', title: 'Server', width: 'minmax(9rem, 2fr)', narrow: 'main', sort: refOf, cell: (row) => html`<${Path} of=${`${row.toolbox}/`} name=${row.server} />` },
   { id: 'at', title: 'Began', width: '8rem', narrow: 'sub', down: true, sort: (row) => row.at, cell: (row) => html`<${Clock} at=${row.at} day />` },
-  { id: 'state', title: 'State', width: 'minmax(12rem, 1fr)', narrow: 'side', cell: (row) => html`<${State} row=${row} />`, sort: (row) => (row.running ? '' : row.ended ?? '') },
+  { id: 'state', title: 'State', width: 'minmax(12rem, 1fr)', narrow: 'sub', cell: (row) => html`<${State} row=${row} />`, sort: (row) => (row.running ? '' : row.ended ?? '') },
   { id: 'messages', title: 'Messages', width: '8rem', from: 620, end: true, down: true, sort: (row) => row.messages, cell: (row) => (row.lost ? html`<span class="num">${numberText(row.messages)} <span class="bad-text">${numberText(row.lost)} lost</span></span>` : numberText(row.messages)) },
   { id: 'bytes', title: 'Size', width: '6rem', end: true, down: true, from: 700, sort: (row) => row.bytes, cell: (row) => html`<${Bytes} bytes=${row.bytes} />` },
   { id: 'stop', title: 'Action', width: '4.5rem', narrow: 'side', cell: (row) => row.running && html`<button type="button" class="button small danger" onClick=${(/** @type {Event} */ event) => { event.stopPropagation(); void stop(row); }}>Stop<span class="unseen"> the recording of ${refOf(row)}</span></button>` },

@@ -100,7 +100,7 @@ export function ServerDetail({ row }) {
   const { counts } = row;
   return html`
     <${Facts} pairs=${[
-      ['State', html`<${Status} word=${stateOf(row)} />${stateOf(row) === 'failed' ? html` <span class="muted">and started again at the next call</span>` : ''}${row.since ? html` <span class="muted">for <${Elapsed} since=${row.since} /></span>` : ''}`],
+      ['State', html`<${Status} word=${stateOf(row)} />${stateOf(row) === 'failed' ? html` <span class="muted">(started again when it is needed)</span>` : ''}${row.since ? html` <span class="muted">for <${Elapsed} since=${row.since} /></span>` : ''}`],
       ['Calls, last 5 min', html`<span>${numberText(counts.calls)}${counts.errors ? html`, <span class="bad-text">${numberText(counts.errors)} failed</span>` : ''}${counts.calls ? `, half within ${durationText(counts.p50Seconds)}, 95 % within ${durationText(counts.p95Seconds)}` : ''}</span>`],
       ['Memory', row.memoryBytes ? html`<${Bytes} bytes=${row.memoryBytes} />` : ''], ['Software', detail?.software && html`<${Text} text=${detail.software} />`],
       ['Protocol', row.revision], ['Tools', numberText(row.tools)], ['Clients', numberText(row.clients)], ['Restarts', row.restarts ? numberText(row.restarts) : ''],

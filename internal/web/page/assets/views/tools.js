@@ -68,7 +68,7 @@ function usePages(pid, q, toolbox, server, version) {
 function Reasons({ row }) {
   if (!row?.reasons?.length) return html`<p class="muted">Search for something to see how it is found.</p>`;
   return html`<p>It answers about ${Math.round(Math.min(1, row.score) * 100)} % of the search.</p>
-    <div class="scroll-x"><table class="plain"><thead><tr><th scope="col">Word</th><th scope="col">Found</th><th scope="col">In</th><th scope="col">How</th><th scope="col" class="end">Share</th></tr></thead>
+    <div class="scroll-x" tabindex="0" role="region" aria-label="Words of the search"><table class="plain"><thead><tr><th scope="col">Word</th><th scope="col">Found</th><th scope="col">In</th><th scope="col">How</th><th scope="col" class="end">Share</th></tr></thead>
     <tbody>${row.reasons.map((/** @type {any} */ one, /** @type {number} */ n) => html`<tr key=${n}><td><${Text} text=${one.word} /></td><td><${Text} text=${one.found} /></td><td>${one.field}</td><td>${one.how}</td>
       <td class="end num"><meter aria-hidden="true" min="0" max="1" value=${one.share}></meter> ${Math.round(one.share * 100)} %</td></tr>`)}</tbody></table></div>`;
 }
