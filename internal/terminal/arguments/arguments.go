@@ -24,7 +24,7 @@ const maxInput = 64 << 20
 // schema, and 'key:=json'. Later words override earlier ones. The result is one JSON object on one line; it is not
 // checked.
 func Parse(words []string, inputSchema wire.Payload, stdin io.Reader) ([]byte, error) {
-	p := parser{schema: schema{inputSchema, inputSchema}.follow(), stdin: stdin, given: make(map[string]bool)}
+	p := parser{schema: schema{Payload: inputSchema, root: inputSchema}.follow(), stdin: stdin, given: make(map[string]bool)}
 	for _, word := range words {
 		if err := p.parseWord(word); err != nil {
 			return nil, err

@@ -175,7 +175,7 @@ func TestIsAffordable(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			parsed := value(t, test.schema)
-			if got := isAffordable(parsed); got != test.want {
+			if got := isAffordable(parsed, 10); got != test.want {
 				t.Errorf("got %t", got)
 			}
 			Check([]byte(`{"a":1}`), parsed) // and it returns

@@ -19,15 +19,20 @@ const (
 	maxProblems = 20 // problems reported for one call
 	maxDepth    = 50 // nesting of values that the checker examines itself
 	shownEnum   = 10 // values of an enum in a message
+	shownNames  = 50 // names of parameters in a message
+
+	maxCheckWork = 256 << 20 // bytes of a schema that the checker reads itself, counted each time; the rest is left to the server
+	weightEnum   = 8         // how much more than to read a value it is to compare it
 )
 
 // Check checks a JSON object of arguments against the tool's schema. Notes are about what the schema
 // permits but is probably a mistake. If the schema itself is unusable, the check is left to the
 // server.
 func Check(arguments []byte, inputSchema wire.Payload) (problems, notes []string) {
-	c := checker{}
-	c.check("", wire.Raw(arguments), schema{inputSchema, inputSchema}.follow(), 0)
-	if len(c.problems) == 0 {
+	work := maxCheckWork
+	c := checker{work: &work}
+	c.check("", wire.Raw(arguments), schema{inputSchema, inputSchema, &work}.follow(), 0)
+	if len(c.problems) == 0 && work >= 0 {
 		if problem := checkAll(arguments, inputSchema); problem != "" {
 			c.problems = append(c.problems, problem)
 		}
@@ -35,13 +40,20 @@ func Check(arguments []byte, inputSchema wire.Payload) (problems, notes []string
 	if more := len(c.problems) - maxProblems; more > 0 {
 		c.problems = append(c.problems[:maxProblems], fmt.Sprintf("and %d more problems", more))
 	}
-	return c.problems, c.notes
+	return c.problems, c.notes[:min(len(c.notes), maxProblems)]
 }
 
-// checker finds the usual problems and describes them; all others are left to checkAll.
-type checker struct{ problems, notes []string }
+// checker finds the usual problems and describes them; all others are left to checkAll. What it finds after it has read too
+// much of the schema does not count, since it did not see all of it.
+type checker struct {
+	problems, notes []string
+	work            *int
+}
 
 func (c *checker) problem(path, format string, args ...any) {
+	if *c.work < 0 {
+		return
+	}
 	if path != "" {
 		format = "Parameter '" + strings.ReplaceAll(path, "%", "%%") + "' " + format
 	}
@@ -49,7 +61,7 @@ func (c *checker) problem(path, format string, args ...any) {
 }
 
 func (c *checker) check(path string, value wire.Payload, s schema, depth int) {
-	if depth > maxDepth {
+	if depth > maxDepth || !s.afford(weightEnum*len(s.Bytes())) {
 		return
 	}
 	if types := s.types(); !permits(types, value) {
@@ -78,10 +90,13 @@ func (c *checker) members(path string, value wire.Payload, s schema, depth int) 
 	for key, member := range value.Members() {
 		name := string(key)
 		given[name] = true
+		if !s.afford(len(s.Bytes())) {
+			return
+		}
 		// The type of a property may depend on the chosen alternative, so only the properties common to all are
 		// checked.
 		if property := s.Member("properties").Member(name); !property.IsAbsent() {
-			c.check(joinPath(path, name), member, schema{property, s.root}.follow(), depth+1)
+			c.check(joinPath(path, name), member, s.part(property).follow(), depth+1)
 		} else if _, ok := s.property(name); !ok {
 			c.unknownMember(joinPath(path, name), name, s)
 		}
@@ -89,6 +104,9 @@ func (c *checker) members(path string, value wire.Payload, s schema, depth int) 
 	for element := range s.Member("required").Elements() {
 		if name, _ := element.Text(); !given[name] {
 			property, _ := s.property(name)
+			if *c.work < 0 {
+				return
+			}
 			what := ""
 			if types := property.types(); len(types) > 0 {
 				what = ": it takes " + describeTypes(types)
@@ -101,6 +119,9 @@ func (c *checker) members(path string, value wire.Payload, s schema, depth int) 
 // unknownMember handles a member that the schema does not name.
 func (c *checker) unknownMember(path, name string, s schema) {
 	names := s.names()
+	if !s.afford(len(s.Bytes()) * len(name)) {
+		return
+	}
 	if len(names) == 0 && string(s.Member("additionalProperties").Bytes()) != "false" {
 		return
 	}
@@ -109,7 +130,10 @@ func (c *checker) unknownMember(path, name string, s schema) {
 	case len(near) > 0:
 		suggestion = fmt.Sprintf("; did you mean '%s'?", near[0])
 	case len(names) > 0:
-		suggestion = "; it has " + strings.Join(names, ", ")
+		suggestion = "; it has " + strings.Join(names[:min(len(names), shownNames)], ", ")
+		if more := len(names) - shownNames; more > 0 {
+			suggestion += fmt.Sprintf(" and %d more", more)
+		}
 	}
 	if string(s.Member("additionalProperties").Bytes()) == "false" {
 		c.problem("", "The tool has no parameter '%s'%s", path, suggestion)
@@ -183,7 +207,7 @@ func (c *checker) length(path string, n int, s schema, what, unit string) {
 // checkAll checks against the whole schema.
 func checkAll(arguments []byte, inputSchema wire.Payload) string {
 	var whole jsonschema.Schema
-	if !isAffordable(inputSchema) || json.Unmarshal(inputSchema.Bytes(), &whole) != nil {
+	if !isAffordable(inputSchema, len(arguments)) || json.Unmarshal(inputSchema.Bytes(), &whole) != nil {
 		return ""
 	}
 	resolved, err := whole.Resolve(nil)

@@ -17,7 +17,7 @@ type Suggestion struct {
 // Complete suggests completions of the current word from the schema alone: names of parameters without a value,
 // required ones first, and the values of enumerations. before are the preceding words.
 func Complete(before []string, begun string, inputSchema wire.Payload) []Suggestion {
-	root := schema{inputSchema, inputSchema}.follow()
+	root := schema{Payload: inputSchema, root: inputSchema}.follow()
 	var all []Suggestion
 	if key, _, ok := strings.Cut(begun, "="); ok {
 		_, s := root.resolve(key)

@@ -89,7 +89,7 @@ func (b *formBuilder) follow(s wire.Payload) wire.Payload {
 	if b.work -= len(b.root.Bytes()); b.work < 0 {
 		return wire.Payload{}
 	}
-	return schema{s, b.root}.step()
+	return schema{Payload: s, root: b.root}.step()
 }
 
 // types returns the JSON types that the schema names, without null.

@@ -15,6 +15,16 @@ const maxHops = 16
 type schema struct {
 	wire.Payload
 	root wire.Payload // for resolving references
+	work *int         // bytes that may still be read, counted each time; nil: any
+}
+
+// afford counts work on a schema, and reports whether it may be done.
+func (s schema) afford(work int) bool {
+	if s.work == nil {
+		return true
+	}
+	*s.work = max(*s.work-work, -1)
+	return *s.work >= 0
 }
 
 // follow resolves a local reference; any other schema is returned unchanged.
@@ -31,7 +41,13 @@ func (s schema) follow() schema {
 
 // step returns the target of the schema's local reference; absent without one.
 func (s schema) step() wire.Payload {
+	if !s.afford(len(s.Bytes())) {
+		return wire.Payload{}
+	}
 	path, ok := s.Member("$ref").Text()
+	if ok && !s.afford(len(s.root.Bytes())) {
+		return wire.Payload{}
+	}
 	if !ok || path != "#" && !strings.HasPrefix(path, "#/") {
 		return wire.Payload{}
 	}
@@ -60,17 +76,22 @@ func nth(list wire.Payload, at int) wire.Payload {
 func (s schema) property(name string) (schema, bool) {
 	for _, one := range s.alternatives() {
 		if found := one.Member("properties").Member(name); !found.IsAbsent() {
-			return schema{found, s.root}.follow(), true
+			return s.part(found).follow(), true
 		}
 	}
-	return schema{root: s.root}, false
+	return s.part(wire.Payload{}), false
 }
+
+// part returns a part of the schema.
+func (s schema) part(of wire.Payload) schema { return schema{of, s.root, s.work} }
 
 // names returns the named members.
 func (s schema) names() (names []string) {
+	seen := make(map[string]bool)
 	for _, one := range s.alternatives() {
 		for key := range one.Member("properties").Members() {
-			if !slices.Contains(names, string(key)) {
+			if !seen[string(key)] {
+				seen[string(key)] = true
 				names = append(names, string(key))
 			}
 		}
@@ -78,15 +99,18 @@ func (s schema) names() (names []string) {
 	return names
 }
 
-func (s schema) items() schema { return schema{s.Member("items"), s.root}.follow() }
+func (s schema) items() schema { return s.part(s.Member("items")).follow() }
 
 // alternatives returns the schema and those that it is composed of.
 func (s schema) alternatives() []schema {
 	all := []schema{s.follow()}
 	for i := 0; i < len(all) && len(all) < maxHops; i++ {
 		for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+			if !s.afford(len(all[i].Bytes())) {
+				return all
+			}
 			for choice := range all[i].Member(key).Elements() {
-				all = append(all, schema{choice, s.root}.follow())
+				all = append(all, s.part(choice).follow())
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func parseValue(key, text string, raw bool, s schema) (value []byte, isElement b
 // value.
 func Value(text string, valueSchema wire.Payload) (value []byte, ok bool) {
 	literal, err := wire.ParseValue([]byte(text))
-	value = scalar(text, literal, err == nil && text != "", schema{valueSchema, valueSchema})
+	value = scalar(text, literal, err == nil && text != "", schema{Payload: valueSchema, root: valueSchema})
 	return value, value != nil
 }
 
