@@ -27,6 +27,7 @@ const (
 	maxWaiting         = 100             // questions of servers that wait for a person at the page at once; further ones are refused
 	maxWaitingOfClient = 20              // questions to one client that wait at the page at once; further ones are refused, so that others find room
 	maxQuestion        = 64 << 10        // bytes of a question that a person at the page is asked; a longer one is refused
+	maxWaitingBytes    = 512 << 10       // of all questions that wait for a person at the page; further ones are refused
 	maxMessage         = 8 << 10         // bytes of its message that are shown; the rest is not
 	reportTime         = 5 * time.Second // how often a client learns that its call still waits for a person at the page
 	idLength           = 6               // characters of an id; those of calls that wait for approval have fewer
@@ -170,8 +171,9 @@ func cut(text string, limit int) string {
 func (d *Desk) add(e *entry) (problem string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	ofClient := 0
+	ofClient, size := 0, e.size()
 	for _, other := range d.waiting {
+		size += other.size()
 		if other.client == e.client {
 			ofClient++
 		}
@@ -179,7 +181,7 @@ func (d *Desk) add(e *entry) (problem string) {
 	switch {
 	case d.closed:
 		return "The workbench ends"
-	case len(d.waiting) >= maxWaiting || ofClient >= maxWaitingOfClient:
+	case len(d.waiting) >= maxWaiting || ofClient >= maxWaitingOfClient || size > maxWaitingBytes:
 		return "Too many questions wait for a person already: answer them with '" + answerHint + "'"
 	}
 	e.ID = d.newID()
@@ -188,6 +190,9 @@ func (d *Desk) add(e *entry) (problem string) {
 	d.options.Changed()
 	return ""
 }
+
+// size is how much of a list of questions this one takes: the list is sent as a whole after each change.
+func (e *entry) size() int { return len(e.Message) + len(e.Schema) + len(e.URL) }
 
 // newID returns an id that no other question has. Called with mu held.
 func (d *Desk) newID() string {

@@ -1,6 +1,7 @@
 package elicitation
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -275,5 +276,33 @@ func TestTakesQuestions(t *testing.T) {
 	}
 	if (*Desk)(nil).TakesQuestions() {
 		t.Error("no desk takes questions")
+	}
+}
+
+// Workbenches send the list of questions as a whole after each change, and the page takes lines of 8 MiB.
+func TestLargeQuestionsDoNotFillTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t)
+		defer d.Close()
+		large := `{"message":"m","requestedSchema":{"type":"object","properties":{"a":{"type":"string","title":"` + strings.Repeat("<", 60<<10) + `"}}}}`
+		for range 20 {
+			ask(d, newClient(t), large, nil)
+		}
+		list, err := json.Marshal(d.Waiting()) // which makes 6 bytes of each <
+		if err != nil || len(list) > 4<<20 || len(d.Waiting()) < 5 {
+			t.Error(len(d.Waiting()), len(list), err)
+		}
+	})
+}
+
+func TestLargePatternsAreLeftToTheServer(t *testing.T) {
+	for _, pattern := range []string{strings.Repeat("[a-z]?", 10) + "{1000}x", strings.Repeat("[a-z]?", 10_000)} {
+		field := wire.Raw([]byte(`{"type":"string","pattern":"^(` + pattern + `)$"}`))
+		if problem := checkText(field, strings.Repeat("a", 200<<10)+"!"); problem != "" {
+			t.Error(problem)
+		}
+	}
+	if checkText(wire.Raw([]byte(`{"type":"string","pattern":"^[a-z]{2,63}$"}`)), "A") == "" {
+		t.Error("a pattern is not checked")
 	}
 }

@@ -23,6 +23,9 @@ import (
 const (
 	maxFields = 100       // fields of a form that a person at the page is shown; one with more is refused
 	maxAnswer = 256 << 10 // bytes of an answer at the page; a longer one is refused
+	// maxMatching bounds the product of the lengths of a pattern and of the text that it is matched with, since repetitions make
+	// a short pattern large; beyond it, the match is left to the server.
+	maxMatching = 64 << 10
 )
 
 // checkForm says why a form cannot be shown; "" if it can.
@@ -210,7 +213,7 @@ func checkText(field wire.Payload, text string) string {
 	if most, ok := numberOf(field.Member("maxLength")); ok && length > most {
 		return fmt.Sprintf("must have at most %v characters", most)
 	}
-	if pattern, ok := field.Member("pattern").Text(); ok {
+	if pattern, ok := field.Member("pattern").Text(); ok && len(pattern)*max(len(text), maxMatching>>10) <= maxMatching {
 		if form, err := regexp.Compile(pattern); err == nil && !form.MatchString(text) { // another dialect is left to the server
 			return "does not have the form that the server wants"
 		}
