@@ -3,6 +3,7 @@ package control
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -34,10 +35,23 @@ type PageAction struct {
 	Failed bool // it was refused, or failed
 }
 
+// maxPageRequests are the requests of pages to a workbench at once, so that commands find room; others are refused.
+const maxPageRequests = 16
+
 // noteActions has a workbench record the requests of the page that do something.
 func noteActions(next http.Handler, subject Subject) http.Handler {
+	places := make(chan struct{}, maxPageRequests)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from := r.Header.Get(pageHeader)
+		if from != "" {
+			select {
+			case places <- struct{}{}:
+				defer func() { <-places }()
+			default:
+				refuse(w, errBusyPages)
+				return
+			}
+		}
 		if from == "" || r.Method != http.MethodPost {
 			next.ServeHTTP(w, r)
 			return
@@ -52,6 +66,11 @@ func noteActions(next http.Handler, subject Subject) http.Handler {
 		}()
 		next.ServeHTTP(noted, r)
 	})
+}
+
+var errBusyPages = &toolbox.Error{
+	Code: toolbox.TooManyWatching, Message: fmt.Sprintf("%d requests of pages to this workbench are open already, which is the limit", maxPageRequests),
+	Hint: "Close tabs of 'mcp-workbench ui', or views that follow a log.",
 }
 
 // notedResponse keeps the status of a response.
