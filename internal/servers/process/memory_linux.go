@@ -11,7 +11,7 @@ func Memory(leaders []int) map[int]int64 {
 	}
 	children, resident := make(map[int][]int), make(map[int]int64)
 	page := int64(os.Getpagesize())
-	for _, pid := range pids {
+	for _, pid := range append(pids, os.Getpid()) {
 		if s, ok := readStat(pid); ok && s.alive() {
 			children[s.parent] = append(children[s.parent], pid)
 			resident[pid] = s.pages * page

@@ -20,3 +20,15 @@ func TestMemory(t *testing.T) {
 	}
 	stop(t, p)
 }
+
+// The workbench asks for its own memory as well.
+func TestOwnMemory(t *testing.T) {
+	own, ok := readStat(os.Getpid())
+	if !ok {
+		t.Fatal("this process has no state")
+	}
+	resident := own.pages * int64(os.Getpagesize())
+	if sum := Memory([]int{os.Getpid()})[os.Getpid()]; sum < resident/2 {
+		t.Errorf("this process has %d bytes, and Memory says %d", resident, sum)
+	}
+}
