@@ -67,6 +67,7 @@ type echoClient struct {
 	testing.TB
 	in      *os.File
 	answers *bufio.Reader
+	server  *Server
 }
 
 func newEchoClient(tb testing.TB, era string) *echoClient {
@@ -98,21 +99,20 @@ func newTracedClient(tb testing.TB, era string, router *call.Router, answered fu
 	if err != nil {
 		tb.Fatal(err)
 	}
+	server := New(Options{
+		Answered: answered,
+		Surface: func(Audience) *metatool.Surface {
+			return metatool.New(metatool.Options{
+				Router: router, Visible: servers, Mode: config.Proxy,
+				Discovery: config.Discovery{ReadTool: true}, Reads: declaresReading,
+			})
+		},
+		Forwarder: func(Audience) *passthrough.Forwarder {
+			return passthrough.New(passthrough.Options{Router: router, Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
+		},
+	})
 	served := make(chan error, 1)
-	go func() {
-		served <- New(Options{
-			Answered: answered,
-			Surface: func(Audience) *metatool.Surface {
-				return metatool.New(metatool.Options{
-					Router: router, Visible: servers, Mode: config.Proxy,
-					Discovery: config.Discovery{ReadTool: true}, Reads: declaresReading,
-				})
-			},
-			Forwarder: func(Audience) *passthrough.Forwarder {
-				return passthrough.New(passthrough.Options{Router: router, Visible: servers, Mode: config.Proxy, Log: slog.New(slog.DiscardHandler)})
-			},
-		}).ServeStdio(context.Background(), in, out, StdioOptions{})
-	}()
+	go func() { served <- server.ServeStdio(context.Background(), in, out, StdioOptions{}) }()
 	tb.Cleanup(func() {
 		toServer.Close()
 		if err := <-served; err != nil {
@@ -125,7 +125,7 @@ func newTracedClient(tb testing.TB, era string, router *call.Router, answered fu
 			tb.Error(err)
 		}
 	})
-	return &echoClient{tb, toServer, bufio.NewReader(fromServer)}
+	return &echoClient{tb, toServer, bufio.NewReader(fromServer), server}
 }
 
 func (c *echoClient) ask(line []byte) []byte {
