@@ -82,24 +82,24 @@ func NewBaseline(folder string, log *slog.Logger) *Baseline {
 }
 
 // Compare compares a snapshot with what the server offered before, and remembers it. The returned snapshot warns of
-// every tool that changed since it was first seen or accepted, and its tools are marked whose hints did; the changes are
-// those since the last comparison. key identifies the configured
+// every tool that changed in this run and was not accepted since, and its tools are marked whose hints changed since they
+// were first seen or accepted; the changes are those since the last comparison. key identifies the configured
 // server; its name is used in warnings. Every stored string passes through mask first.
 func (b *Baseline) Compare(server string, key Hash, snapshot *Snapshot, mask func(string) string) (*Snapshot, []Change) {
 	s := b.memoryOf(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	log := b.log.With("server", server)
+	if err := b.loadFormer(key, s); err != nil && !s.unread {
+		s.unread = true
+		log.Warn("could not read which definitions were accepted", "reason", err)
+	}
 	if !s.loaded {
 		s.loaded = true
 		var err error
 		if s.fileContent, s.file, err = b.store.load(key); err != nil {
 			log.Warn("could not read the definitions seen before; a change since then goes unnoticed", "reason", err)
 		}
-	}
-	if err := b.loadFormer(key, s); err != nil && !s.unread {
-		s.unread = true
-		log.Warn("could not read which definitions were accepted", "reason", err)
 	}
 	changes := s.compareTools(snapshot.Tools, mask)
 	changes = append(s.compareInstructions(snapshot, mask), changes...)
@@ -180,40 +180,64 @@ func (s *serverMemory) compareTools(tools []Tool, mask func(string) string) (cha
 	return changes
 }
 
-// warnOfChanges returns the snapshot, which has no such marks, with these tools marked and a warning for each. These
-// warnings come first.
-func (s *Snapshot) warnOfChanges(server string, tools []string, instructed bool) *Snapshot {
-	if len(tools) == 0 && !instructed {
+// changeMark is what is known about a change: recent, if it was in this run, of which clients are warned, and open, until a
+// person accepts it.
+type changeMark struct{ recent, open bool }
+
+// changeMarks are the changes of a snapshot.
+type changeMarks struct {
+	instructions changeMark
+	tools        []markedTool
+}
+
+// markedTool is a tool that changed, by its index.
+type markedTool struct {
+	index int
+	changeMark
+}
+
+// withChangeMarks returns the snapshot, which has no such marks, with these, and a warning for each change of this run.
+// These warnings come first.
+func (s *Snapshot) withChangeMarks(server string, marks changeMarks) *Snapshot {
+	if marks.instructions == (changeMark{}) && len(marks.tools) == 0 {
 		return s
 	}
 	var first Snapshot
-	if instructed {
+	marked := *s
+	marked.Tools, marked.instructions = slices.Clone(s.Tools), marks.instructions
+	if marks.instructions.recent {
 		first.warn("", "Instructions of server '%s' changed", server)
 	}
-	warned := *s
-	warned.Tools, warned.instructed, warned.open = slices.Clone(s.Tools), instructed, len(tools)
-	if instructed {
-		warned.open++
+	if marks.instructions.open {
+		marked.open++
 	}
-	for _, tool := range tools {
-		first.warn(tool, "Definition of tool '%s' in server '%s' changed", tool, server)
-		warned.Tools[s.byName[tool]].Changed = true
+	for _, mark := range marks.tools {
+		tool := &marked.Tools[mark.index]
+		tool.Changed, tool.unaccepted = mark.recent, mark.open
+		if mark.recent {
+			first.warn(tool.Name, "Definition of tool '%s' in server '%s' changed", tool.Name, server)
+		}
+		if mark.open {
+			marked.open++
+		}
 	}
-	warned.changeWarnings = len(first.Warnings)
-	warned.warnFirst(&first)
-	return &warned
+	marked.changeWarnings = len(first.Warnings)
+	marked.warnFirst(&first)
+	return &marked
 }
 
-// withoutChangeMarks undoes warnOfChanges.
+// withoutChangeMarks undoes withChangeMarks.
 func (s *Snapshot) withoutChangeMarks() *Snapshot {
-	if s.open == 0 {
+	if !s.hasChangeMarks() {
 		return s
 	}
 	plain := *s
 	plain.Warnings, plain.about = s.Warnings[s.changeWarnings:], s.about[s.changeWarnings:]
-	plain.Tools, plain.instructed, plain.open, plain.changeWarnings = slices.Clone(s.Tools), false, 0, 0
+	plain.Tools, plain.instructions, plain.open, plain.changeWarnings = slices.Clone(s.Tools), changeMark{}, 0, 0
 	for i := range plain.Tools {
-		plain.Tools[i].Changed = false
+		plain.Tools[i].Changed, plain.Tools[i].unaccepted = false, false
 	}
 	return &plain
 }
+
+func (s *Snapshot) hasChangeMarks() bool { return s.open > 0 || s.changeWarnings > 0 }

@@ -57,7 +57,7 @@ func TestBaseline(t *testing.T) {
 			{definitions: []string{one, named("b")}},
 			{newRun: true, definitions: []string{two, named("b")}, warned: []string{"a"}, changed: []string{"a"}},
 			{definitions: []string{two, named("b")}, warned: []string{"a"}},
-			{newRun: true, definitions: []string{two, named("b")}, warned: []string{"a"}}, // until a person accepts it
+			{newRun: true, definitions: []string{two, named("b")}},
 		}},
 		{"another schema", []reading{
 			{definitions: []string{`{"name":"a","inputSchema":{"type":"object"}}`}},
@@ -74,11 +74,11 @@ func TestBaseline(t *testing.T) {
 		{"there and back", []reading{
 			{definitions: []string{one}},
 			{definitions: []string{two}, warned: []string{"a"}, changed: []string{"a"}},
-			{definitions: []string{one}, changed: []string{"a"}},
-			{definitions: []string{one}},
+			{definitions: []string{one}, warned: []string{"a"}, changed: []string{"a"}},
+			{definitions: []string{one}, warned: []string{"a"}},
 			{newRun: true, definitions: []string{one}},
 			{definitions: []string{two}, warned: []string{"a"}, changed: []string{"a"}},
-			{newRun: true, definitions: []string{one}, changed: []string{"a"}},
+			{newRun: true, definitions: []string{one}, warned: []string{"a"}, changed: []string{"a"}},
 		}},
 		{"new tools and other order", []reading{
 			{definitions: []string{one, named("b")}},
@@ -303,11 +303,11 @@ func TestChangedInstructions(t *testing.T) {
 		{false, "one", false, false},
 		{true, "two", true, true},
 		{false, "two", true, false},
-		{true, "two", true, false}, // until a person accepts them
-		{false, "", false, false},  // those of before stay remembered
-		{true, "two", true, false},
+		{true, "two", false, false},
+		{false, "", false, false}, // those of before stay remembered
+		{true, "two", false, false},
 		{false, "two\u200b", true, true},
-		{false, "one", false, true},
+		{false, "two", true, true},
 	} {
 		if step.newRun {
 			b = NewBaseline(folder, nil)

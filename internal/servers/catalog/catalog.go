@@ -19,13 +19,15 @@ type Tool struct {
 	// Definition is the server's own object, byte for byte except for what cleaning removed. It always has an input
 	// schema.
 	Definition wire.Payload
-	// Changed means that the server offered a different definition before, and that no person has accepted this one.
+	// Changed means that the server offered a different definition before in this run, or at the end of the last one, and
+	// that nobody accepted this one since.
 	Changed bool
 	// HintsDoubted means that the annotations do not count: the configuration does not trust those of the server, or they
 	// changed and nobody accepted that.
 	HintsDoubted bool
 
 	source       wire.Payload // the server's own object, unchanged
+	unaccepted   bool         // the definition is not the one that was first seen or accepted
 	hintsChanged bool         // and nobody accepted it
 	hintsBefore  Hints        // the accepted ones, if they changed
 }
@@ -58,9 +60,9 @@ type Snapshot struct {
 	withheld        map[string]string // by name, why the lock withholds a tool
 	unapproved      bool              // the lock withholds the instructions
 
-	instructed     bool // the instructions changed, and nobody accepted that
-	open           int  // changes that nobody accepted
-	changeWarnings int  // the first warnings, which are about them
+	instructions   changeMark // how the server's instructions changed
+	open           int        // changes that nobody accepted
+	changeWarnings int        // the first warnings, which are about changes of this run
 }
 
 // Listing is the answer of a server to tools/list.

@@ -62,13 +62,13 @@ func (s *Snapshot) ChangeIDs() (ids []ChangeID) {
 	}
 	approved, isKnown, holds := s.lockOfView()
 	s = s.settled()
-	if s.instructed || holds && approved.withholdReason(s, isKnown) != "" {
+	if s.instructions.open || holds && approved.withholdReason(s, isKnown) != "" {
 		ids = append(ids, ChangeID{Hash: s.instructionsHash()})
 	}
 	records := approved.records()
 	for _, tool := range s.Tools {
 		record, known := records[tool.Name]
-		if holds && (!known || !record.IsOf(tool)) || !holds && tool.Changed {
+		if holds && (!known || !record.IsOf(tool)) || !holds && tool.unaccepted {
 			ids = append(ids, ChangeID{tool.Name, tool.Hash()})
 		}
 	}
@@ -162,12 +162,14 @@ func (b *Baseline) AcceptChange(key Hash, snapshot *Snapshot, id ChangeID, mask 
 		if was := s.former.instructions; was != nil {
 			s.former.setEarlier(Hash{}, *was)
 		}
+		delete(s.former.recent, Hash{})
 		s.former.instructions = snapshot.InstructionsRecord(mask)
 	} else {
 		name := Hash(sha256.Sum256([]byte(id.Tool)))
 		if was, ok := s.former.tools[name]; ok {
 			s.former.setEarlier(name, was)
 		}
+		delete(s.former.recent, name)
 		s.former.setTool(name, tool.Record(mask))
 	}
 	return b.saveFormer(key, s)

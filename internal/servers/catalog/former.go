@@ -21,6 +21,10 @@ type formerContent struct {
 	// earlier is what was accepted before that in this run, by the hash of the tool's name: other copies of the server may
 	// offer it until they are started again. It is not stored.
 	earlier map[[2]Hash]bool
+
+	// recent has the names of tools that changed in this run, and were not accepted since; a name of zeros is for the
+	// instructions. Clients are warned of them, even if they changed back. It is not stored.
+	recent map[Hash]bool
 }
 
 const changesSuffix = ".changes"
@@ -40,21 +44,34 @@ func (f *formerContent) changedInstructions(s *Snapshot) bool {
 	return f.instructions != nil && s.HasInstructions() && f.instructions.Hash != s.instructionsHash() && !f.earlier[[2]Hash{{}, s.instructionsHash()}]
 }
 
-// mark returns the snapshot with what changed marked, and a warning for each; the same one if nothing changes.
+// mark returns the snapshot with what changed marked, and a warning for what changed in this run; the same one if nothing
+// changes.
 func (f *formerContent) mark(server string, s *Snapshot) *Snapshot {
-	var tools []string
-	same := s.instructed == f.changedInstructions(s)
-	for _, tool := range s.Tools {
-		is := f.changedTool(tool)
-		same = same && is == tool.Changed
-		if is {
-			tools = append(tools, tool.Name)
+	marks := changeMarks{instructions: changeMark{f.recent[Hash{}], f.changedInstructions(s)}}
+	same := s.instructions == marks.instructions
+	for i, tool := range s.Tools {
+		mark := changeMark{f.recent[sha256.Sum256([]byte(tool.Name))], f.changedTool(tool)}
+		same = same && mark == changeMark{tool.Changed, tool.unaccepted}
+		if mark != (changeMark{}) {
+			marks.tools = append(marks.tools, markedTool{i, mark})
 		}
 	}
 	if same {
 		return s
 	}
-	return s.withoutChangeMarks().warnOfChanges(server, tools, f.changedInstructions(s))
+	return s.withoutChangeMarks().withChangeMarks(server, marks)
+}
+
+// noteRecent notes that something changed in this run. What was accepted before is no change: another copy of the server
+// still offers it. A name of zeros is for the instructions.
+func (f *formerContent) noteRecent(name, now Hash) {
+	if f.earlier[[2]Hash{name, now}] {
+		return
+	}
+	if f.recent == nil {
+		f.recent = make(map[Hash]bool)
+	}
+	f.recent[name] = true
 }
 
 // setEarlier notes what was accepted until now. A name of zeros is for the instructions.
@@ -65,6 +82,14 @@ func (f *formerContent) setEarlier(name Hash, record Record) {
 	f.earlier[[2]Hash{name, record.Hash}] = true
 }
 
+// nameHash returns the hash of a tool's name, and zeros for the instructions.
+func nameHash(tool string) (name Hash) {
+	if tool != "" {
+		name = sha256.Sum256([]byte(tool))
+	}
+	return name
+}
+
 // setTool makes a record the accepted one of a tool.
 func (f *formerContent) setTool(name Hash, record Record) {
 	if f.tools == nil {
@@ -73,12 +98,14 @@ func (f *formerContent) setTool(name Hash, record Record) {
 	f.tools[name] = record
 }
 
-// keep remembers what was accepted before these changes, unless that is known. The caller holds mu.
+// keep remembers what was accepted before these changes, unless that is known, and that they are of this run. The caller
+// holds mu.
 func (s *serverMemory) keep(changes []Change) {
 	f := &s.former
 	for _, change := range changes {
-		name := Hash(sha256.Sum256([]byte(change.Tool)))
+		name := nameHash(change.Tool)
 		_, known := f.tools[name]
+		f.noteRecent(name, change.After.Hash)
 		switch {
 		case change.Tool == "" && f.instructions == nil:
 			f.instructions = &change.Before
@@ -128,11 +155,40 @@ func (b *Baseline) loadFormer(key Hash, s *serverMemory) error {
 	}
 	st.touch(key)
 	s.formerFile = content
-	s.former = formerContent{instructions: decoded.instructions, earlier: s.former.earlier, tools: make(map[Hash]Record, len(decoded.tools))}
+	before := s.former
+	s.former = formerContent{instructions: decoded.instructions, earlier: before.earlier, recent: before.recent, tools: make(map[Hash]Record, len(decoded.tools))}
 	for _, tool := range decoded.tools {
 		s.former.tools[tool.name] = tool.record
 	}
+	if s.loaded {
+		s.settleAccepted(&before)
+	}
 	return nil
+}
+
+// settleAccepted ends the warnings about what was accepted in another workbench meanwhile. The caller holds mu.
+func (s *serverMemory) settleAccepted(before *formerContent) {
+	settle := func(name Hash, accepted Record) {
+		s.former.setEarlier(name, accepted)
+		delete(s.former.recent, name)
+	}
+	for _, tool := range s.tools {
+		accepted, ok := s.former.tools[tool.name]
+		was, known := before.tools[tool.name]
+		if !known {
+			was = tool.record
+		}
+		if ok && accepted.Hash != was.Hash {
+			settle(tool.name, accepted)
+		}
+	}
+	was := before.instructions
+	if was == nil {
+		was = s.instructions
+	}
+	if now := s.former.instructions; now != nil && was != nil && now.Hash != was.Hash {
+		settle(Hash{}, *now)
+	}
 }
 
 // saveFormer writes what was accepted if it changed. The caller holds mu.

@@ -150,10 +150,12 @@ func (s *Snapshot) settledBy(lock *Lock, box, server string) *Snapshot {
 		return s
 	}
 	approved, isKnown := lock.Find(box, server)
-	if s.open > 0 {
-		// A lock that was written before instructions were locked approves them all.
-		instructed := s.instructed && isKnown && approved.Instructions == nil
-		s = s.withoutChangeMarks().warnOfChanges(server, nil, instructed)
+	if s.hasChangeMarks() {
+		var marks changeMarks
+		if isKnown && approved.Instructions == nil { // it was written before instructions were locked, and approves them all
+			marks.instructions = s.instructions
+		}
+		s = s.withoutChangeMarks().withChangeMarks(server, marks)
 	}
 	if !slices.ContainsFunc(s.Tools, func(tool Tool) bool { return tool.hintsChanged }) {
 		return s
@@ -177,7 +179,7 @@ func (s *Snapshot) openUnder(lock *Lock, box, server string) int {
 	}
 	approved, isKnown := lock.Find(box, server)
 	open, records := 0, approved.records()
-	if s.instructed || approved.withholdReason(s, isKnown) != "" {
+	if s.instructions.open || approved.withholdReason(s, isKnown) != "" {
 		open++
 	}
 	for _, tool := range s.Tools {

@@ -36,7 +36,8 @@ const changingSpec = `{"tools":[{"name":"a","inputSchema":{}},{"name":"hunter2hu
 	"a":[{"change":[{"name":"a","title":"A","inputSchema":{}},{"name":"hunter2hunter2","title":"B","inputSchema":{}}]},{"result":{}}],
 	"die":[{"exit":1}]}}`
 
-// Warnings stay until the server is as it was at first, as it is after a crash here.
+// Warnings stay for the rest of the run: after a refresh, and after a crash, although
+// the server is as it was at first then.
 func TestChangedDefinitionsAreWarnedOf(t *testing.T) {
 	changed := make(chan string, 10)
 	var log safeBuffer
@@ -71,7 +72,7 @@ func TestChangedDefinitionsAreWarnedOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lease.Release()
-	if len(lease.Tools.Warnings) > 0 || r.starts(t, "S") != 2 { // it begins as it was
+	if !slices.Equal(lease.Tools.Warnings, want) || r.starts(t, "S") != 2 {
 		t.Errorf("after the crash, warnings are %q", lease.Tools.Warnings)
 	}
 }
