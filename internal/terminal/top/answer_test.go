@@ -19,7 +19,7 @@ func (r *rig) ask(arguments string) {
 	r.start(1, control.Event{Servers: servers(1), Questions: &[]control.Question{{
 		ID: "abcde", Tool: "dev/s0000/drop", Caller: "stdio", Client: "claude", Arguments: arguments, Rule: "rule '*'", Deadline: r.at.Add(time.Hour),
 	}}})
-	r.see("! 1 call waits for approval: press 5, or mcp-workbench approve")
+	r.see("! 1 call waits for approval: mcp-workbench approve, or press 5")
 	r.press("5")
 	r.see("[5 questions 1]", "> dev/s0000/drop", "abcde", "stdio")
 	r.press("enter")

@@ -112,6 +112,8 @@ func (m *model) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	switch message := message.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = message.Width, message.Height
+		m.draw()
+		return m, tea.ClearScreen // terminals keep characters in places of their own when they change their size
 	case tea.KeyPressMsg:
 		command := m.key(message)
 		m.draw()

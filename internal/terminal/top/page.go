@@ -26,7 +26,7 @@ func joinLines(lines []string) string { return strings.Join(lines, "\n") }
 func (m *model) draw() {
 	m.drawnAt = m.now()
 	m.cursor = nil
-	width, height := max(m.width, 1), max(m.height, 1)
+	width, height := max(m.width-1, 1), max(m.height, 1) // terminals keep what was in the last column when they change their size
 	lines := append([]string{m.tabs(width)}, m.head(height)...)
 	if limit := max(height-3, 1); len(lines) > limit {
 		lines = lines[:limit]
@@ -212,7 +212,7 @@ func (m *model) notices(b *bench) []string {
 		all = append(all, b.Status.Notice)
 	}
 	if waiting := len(m.waiting(b)); waiting > 0 && m.current != questionsPane {
-		all = append(all, toolbox.Count(waiting, "call waits", "calls wait")+" for approval: press 5, or "+m.command(b, "approve"))
+		all = append(all, toolbox.Count(waiting, "call waits", "calls wait")+" for approval: "+m.command(b, "approve")+", or press 5")
 	}
 	return all
 }
