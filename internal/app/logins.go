@@ -60,8 +60,8 @@ func (a *App) login(server *fleet.Server) control.Login {
 		}
 		shown.State, shown.Problem = control.LoginNeeded, a.Mask(shown.Problem)
 	}
-	if running := server.Status(); running.State == fleet.LoginNeeded {
-		shown.State, shown.Problem = control.LoginNeeded, a.Mask(cmp.Or(shown.Problem, running.LastError))
+	if needed := server.NeedsLogin(nil); needed != nil { // of whichever copy of the server
+		shown.State, shown.Problem = control.LoginNeeded, a.Mask(cmp.Or(shown.Problem, needed.Error()))
 	}
 	return shown
 }

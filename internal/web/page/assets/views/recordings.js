@@ -1,6 +1,6 @@
 // @ts-check
 // Recordings of the messages between a workbench and one of its servers: making, looking at and saving them.
-import { Bytes, Clock, Command, Elapsed, Empty, Icon, Loading, Path, Problem, Status, Table, act, commandLine, html, numberText, useEffect, useLoad, useMemo, useRef, useState } from '../ui.js';
+import { Bytes, Clock, Command, Elapsed, Empty, Icon, Loading, Path, Problem, Status, Table, act, commandLine, html, numberText, signal, useEffect, useLoad, useMemo, useRef, useState } from '../ui.js';
 import { at, get, getBlob, getText, post } from '../api.js';
 import { recordings, servers, workbenches } from '../store.js';
 import { address, navigate } from '../router.js';
@@ -46,8 +46,10 @@ async function loadAll(abort) {
   return [...byName.values()];
 }
 
+/** How many were stopped here: one that was short is not among those that the watch tells of, so the list is read again. */
+const stopped = signal(0);
 /** @param {any} row */
-const stop = (row) => act(() => post(at(row.workbench, 'record/stop'), { name: row.name }), `The recording of ${refOf(row)} is complete`);
+const stop = (row) => act(() => post(at(row.workbench, 'record/stop'), { name: row.name }), `The recording of ${refOf(row)} is complete`).finally(() => { stopped.value++; });
 
 /** @param {{preset: Record<string, string>, onStart: () => void}} props */
 function Start({ preset, onStart }) {
@@ -130,7 +132,7 @@ function Recording({ row }) {
 export default function Recordings({ args, params }) {
   const live = recordings.value, pids = workbenches.value.map((one) => one.pid).join(' ');
   const names = live.map(keyOf).join(' ');
-  const { value, error, reload } = useLoad(loadAll, [names, pids]);
+  const { value, error, reload } = useLoad(loadAll, [names, pids, stopped.value]);
   const rows = useMemo(() => {
     const running = new Map(live.map((one) => [one.name, one]));
     const ended = (value ?? []).filter((one) => !running.has(one.name));
