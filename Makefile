@@ -1,7 +1,7 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
 # make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make clients, make fuzz, make torture TIME=60s, make diff, make conformance, make soak-login
-# make bench-search DATA=folder
+# make bench-search DATA=folder, make bench-page, make screenshots
 # make snapshot, make sign KEY=file, make release-check, make vulnerabilities
 # make bench DATA=docs/performance.json && make performance
 # make bench BEFORE=other/mcp-workbench
@@ -17,12 +17,13 @@ CLIENTS ?= 1000
 CALLS ?= 10
 HOSTILE ?= 500
 SOAK ?= 10m
+SECONDS_EACH ?= 5
 
 # The first five minutes of a user, in a terminal, as an animated picture for the README.
 demo:
 	go test -count=1 ./test/terminal -demo '$(CURDIR)/docs/demo.svg'
 
-.PHONY: demo run build test e2e pairings fault-pairings clients load soak-login lint bench performance bench-search fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
+.PHONY: demo run build test e2e pairings fault-pairings clients load soak-login lint bench performance bench-search bench-page screenshots fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
 
 run: build
 	bin/mcp-workbench try
@@ -81,6 +82,14 @@ performance:
 # How well the search ranks the tools of a folder; test/searchbench says what the folder holds.
 bench-search:
 	@go run ./test/searchbench -data '$(DATA)' $(if $(PART),-part $(PART))
+
+# What the page costs a browser when 1,000 servers change ten times a second. It fails for counts only, never for a time.
+bench-page:
+	PAGE_CROWD_SECONDS=$(SECONDS_EACH) go test -count=1 -timeout 10m -v -run TestCrowd ./test/page
+
+# The pictures of docs/page.md, of a real session.
+screenshots:
+	go test -count=1 -timeout 10m -run TestViewsAndActions ./test/page -update
 
 # Real clients from npm, with a stand-in for the model; some hundred megabytes each. With NEWEST=1 the newest of each,
 # with PIN=1 as well they are the pinned ones from then on. SHORT=1 leaves out what is much like another, UPDATE=1 writes the table of docs/clients.md, and
