@@ -10,7 +10,6 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"time"
 )
 
 //go:embed assets
@@ -91,6 +90,5 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request) {
 
 func write(w http.ResponseWriter, kind string, data []byte) {
 	w.Header().Set("Content-Type", kind)
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	_, _ = w.Write(data) // the browser may be gone
 }

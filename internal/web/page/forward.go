@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -133,12 +132,10 @@ func passOn(w http.ResponseWriter, response *http.Response, asFile bool) {
 	}
 	w.Header().Set("Content-Type", kind)
 	out, buffer := http.NewResponseController(w), make([]byte, 32<<10)
-	_ = out.SetWriteDeadline(time.Now().Add(writeTime))
 	w.WriteHeader(response.StatusCode)
 	_ = out.Flush()
 	for {
 		n, err := response.Body.Read(buffer)
-		_ = out.SetWriteDeadline(time.Now().Add(writeTime))
 		if _, unread := w.Write(buffer[:n]); unread != nil || out.Flush() != nil {
 			return
 		}

@@ -117,11 +117,14 @@ func setHeaders(header http.Header) {
 	header.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox")
 }
 
-// Guard sets the headers of the page also on what a handler in front of it refuses.
+// Guard sets the headers of the page also on what a handler in front of it refuses, and gives each part of a response its
+// time.
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		timed := newTimedWriter(w)
 		if IsPublic(r.URL.Path) || isAPI(r.URL.Path) {
 			setHeaders(w.Header())
+			w = timed
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -201,7 +204,6 @@ func refuse(w http.ResponseWriter, status int, text, hint string) {
 // answer writes a value. An error means that the page is gone.
 func answer(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(value)
 }

@@ -32,7 +32,6 @@ func (p *Page) serveWatch(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		for _, line := range lines {
-			_ = out.SetWriteDeadline(time.Now().Add(writeTime))
 			if _, err := w.Write(line); err != nil {
 				return
 			}
