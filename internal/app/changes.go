@@ -50,17 +50,25 @@ func (i Inspector) Changes(want control.ChangeFilter) control.Changes {
 				case len(all.Changes) == maxListedChanges:
 					all.More++
 				default:
-					shown := i.App.definitionChange(server, change)
-					if room -= sizeOf(shown.Diff); room < 0 {
-						room, shown.Diff = 0, nil
-						shown.Note = "There are too many changes to show them all at once: look at this one alone."
-					}
-					all.Changes = append(all.Changes, shown)
+					all.Changes = append(all.Changes, i.App.definitionChange(server, change, &room))
 				}
 			}
 		}
 	}
 	return all
+}
+
+// diffWithin returns the diff of a change, if there is room for it, and takes that. Without room it is not even made: it
+// costs far more than all else of the answer.
+func diffWithin(room *int, change catalog.OpenChange, mask func(string) string) (diff []control.DiffLine, note string) {
+	if *room > 0 {
+		diff, note = diffOf(change, mask)
+		if *room -= sizeOf(diff); *room >= 0 {
+			return diff, note
+		}
+	}
+	*room = 0
+	return nil, "There are too many changes to show them all at once: look at this one alone."
 }
 
 func sizeOf(diff []control.DiffLine) (n int) {
@@ -70,15 +78,15 @@ func sizeOf(diff []control.DiffLine) (n int) {
 	return n
 }
 
-// definitionChange returns a change as a person sees it.
-func (a *App) definitionChange(server *fleet.Server, change catalog.OpenChange) control.DefinitionChange {
+// definitionChange returns a change as a person sees it. Its diff takes room.
+func (a *App) definitionChange(server *fleet.Server, change catalog.OpenChange, room *int) control.DefinitionChange {
 	tool := a.Mask(change.Tool)
 	shown := control.DefinitionChange{
 		Toolbox: server.Toolbox(), Server: server.Name(), Tool: tool, Withheld: change.Withheld,
 		New: change.Before == nil, Hints: change.Hints, Hash: change.After.Hash.String(),
 		Command: trust.Quote("mcp-workbench", "changes", "--accept", changeName(server.Toolbox(), server.Name(), tool)),
 	}
-	shown.Diff, shown.Note = diffOf(change, a.Mask)
+	shown.Diff, shown.Note = diffWithin(room, change, a.Mask)
 	return shown
 }
 

@@ -86,3 +86,21 @@ func TestDiffsAreBounded(t *testing.T) {
 		t.Error("what is deep is not drawn")
 	}
 }
+
+// Once the room is used up, no diff is made any more, which would be thrown away.
+func TestDiffNeedsRoom(t *testing.T) {
+	change := catalog.OpenChange{After: catalog.Record{Content: []byte(`{"name":"` + strings.Repeat("a", 100) + `"}`)}}
+	made := 0
+	mask := func(text string) string { made++; return text }
+	room := 200
+	for i, isShown := range []bool{true, false, false, false} {
+		made = 0
+		diff, note := diffWithin(&room, change, mask)
+		if len(diff) > 0 != isShown || strings.Contains(note, "look at this one alone") == isShown {
+			t.Errorf("%d: %d lines, %q", i, len(diff), note)
+		}
+		if i > 1 && made > 0 {
+			t.Errorf("%d: a diff is made without room", i)
+		}
+	}
+}
