@@ -64,8 +64,11 @@ type Source struct {
 // Book holds the recordings of running servers: those that this workbench makes, and the files of all workbenches of the
 // user. It is safe for concurrent use.
 type Book struct {
-	options Options
-	writers sync.WaitGroup
+	options  Options
+	writers  sync.WaitGroup
+	makeRoom func(folder string, running int, now time.Time) error
+
+	starting sync.Mutex // held by Start, before mu
 
 	mu      sync.Mutex
 	running map[string]*taking // by name
@@ -90,7 +93,7 @@ func Folder(stateDir string) string {
 
 // NewBook returns the recordings of a folder.
 func NewBook(options Options) *Book {
-	return &Book{options: options, running: make(map[string]*taking)}
+	return &Book{options: options, makeRoom: makeRoom, running: make(map[string]*taking)}
 }
 
 // Start begins to record a server for a time. It makes room for the file first.
@@ -98,13 +101,22 @@ func (b *Book) Start(source Source, span time.Duration) (Info, error) {
 	if span <= 0 || span > LongestSpan {
 		return Info{}, fmt.Errorf("a recording takes up to %s", LongestSpan)
 	}
+	b.starting.Lock()
+	defer b.starting.Unlock()
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.admit(source); err != nil {
+	running, err := len(b.running), b.admit(source)
+	b.mu.Unlock()
+	if err != nil {
 		return Info{}, err
 	}
-	if err := makeRoom(b.options.Folder, len(b.running)+1, time.Now()); err != nil {
+	// It reads all files of the folder. Whoever asks what runs does not wait for that.
+	if err := b.makeRoom(b.options.Folder, running+1, time.Now()); err != nil {
 		return Info{}, unwritable(err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.admit(source); err != nil { // it may be closed by now
+		return Info{}, err
 	}
 	l := newLive(mask{b.options.Mask}, source.Listed)
 	began := l.began.UTC().Truncate(time.Second)

@@ -346,3 +346,25 @@ func TestAllEndWithTheWorkbench(t *testing.T) {
 		t.Error("a recording began after the end")
 	}
 }
+
+// The folder may have many files. Whoever asks what runs does not wait until they are read, and a workbench that ends
+// meanwhile begins no recording.
+func TestLookingForRoomHoldsUpNobody(t *testing.T) {
+	b := newTestBook(t)
+	room := b.makeRoom
+	b.makeRoom = func(folder string, running int, now time.Time) error {
+		if all := b.Running(); len(all) != running-1 {
+			t.Errorf("%d run", len(all))
+		}
+		return room(folder, running, now)
+	}
+	if _, err := b.Start(source(&downstream.TapPoint{}), time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	b.makeRoom = func(string, int, time.Time) error { return b.Close(t.Context()) }
+	other := source(&downstream.TapPoint{})
+	other.Server = "other"
+	if _, err := b.Start(other, time.Hour); err == nil || len(b.Running()) > 0 {
+		t.Errorf("%v, and %d run after the end", err, len(b.Running()))
+	}
+}
