@@ -104,6 +104,12 @@ func (c *crowd) counters(round int) *control.Counters {
 	return counters
 }
 
+// History implements control.Subject.
+func (c *crowd) History(uint64) ([]history.Record, uint64, <-chan struct{}) { return nil, 0, nil }
+
+// WatchQuestions implements control.Subject.
+func (c *crowd) WatchQuestions(string) (changes <-chan struct{}, end func()) { return nil, func() {} }
+
 // Tools implements control.Subject.
 func (c *crowd) Tools(query control.ToolQuery) (control.ToolPage, error) {
 	result := control.ToolPage{Offset: query.Offset, Total: crowdTools, Tools: []control.ToolRow{}}

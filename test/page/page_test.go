@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -99,4 +100,41 @@ func TestViewsAndActions(t *testing.T) {
 	b := newBench(t)
 	b.Screenshots = screenshots(t)
 	browse(t, "views.mjs", b)
+}
+
+// The documentation has a picture of each view, light and dark, and no other.
+func TestPicturesOfTheDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../../docs/page.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir("../../docs/page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	index, err := os.ReadFile("../../internal/web/page/assets/views/index.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := regexp.MustCompile(`\{ id: '(\w+)'`).FindAllStringSubmatch(string(index), -1)
+	want := make(map[string]bool)
+	for _, id := range ids {
+		for _, scheme := range []string{"light", "dark"} {
+			want[id[1]+"-"+scheme+".png"] = true
+		}
+	}
+	for name := range want {
+		if !strings.Contains(string(text), `"page/`+name+`"`) {
+			t.Errorf("docs/page.md does not show %s", name)
+		}
+	}
+	for _, file := range files {
+		if !want[file.Name()] {
+			t.Errorf("docs/page/%s is of no view", file.Name())
+		}
+		delete(want, file.Name())
+	}
+	for name := range want {
+		t.Errorf("docs/page/%s is missing: make screenshots", name)
+	}
 }

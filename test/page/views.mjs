@@ -40,6 +40,7 @@ async function audit(page) {
 /** picture writes a screenshot of what is shown, light and dark, if they are wanted. */
 async function picture(page, name) {
   if (!bench.screenshots) return;
+  for (const notice of await page.getByRole("button", { name: "Close the notice" }).all()) await notice.click();
   for (const colorScheme of ["dark", "light"]) {
     await page.emulateMedia({ colorScheme });
     await page.screenshot({ path: `${bench.screenshots}/${name}-${colorScheme}.png` });
@@ -53,7 +54,7 @@ async function screenshots(page) {
   for (const [name, open] of Object.entries(shown)) {
     await go(page, name);
     if (open) await row(page, open).click();
-    await page.waitForLoadState("networkidle").catch(() => {});
+    await page.locator(".loading").first().waitFor({ state: "detached" });
     await picture(page, name.toLowerCase());
   }
 }
