@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/runtimedir"
-	"github.com/mcp-workbench/mcp-workbench/internal/terminal/browser"
 	"github.com/mcp-workbench/mcp-workbench/internal/web/page"
 )
 
@@ -70,7 +68,7 @@ func runUI(cmd *cobra.Command, flags *uiFlags) error {
 	if err != nil {
 		return err
 	}
-	shown, err := page.New(page.Options{Version: Version, Mode: page.ModeUI, Find: flags.which.workbenches, Sessions: true, Assets: files})
+	shown, err := page.New(page.Options{Version: Version, Mode: page.ModeUI, Find: flags.which.workbenches, Sessions: true, FromFile: opensFile, Assets: files})
 	if err != nil {
 		return assetsError(flags.assets, err)
 	}
@@ -78,6 +76,7 @@ func runUI(cmd *cobra.Command, flags *uiFlags) error {
 	if err != nil {
 		return err
 	}
+	base := "http://" + listener.Addr().String()
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
 	var offering sync.WaitGroup
@@ -86,7 +85,8 @@ func runUI(cmd *cobra.Command, flags *uiFlags) error {
 	offering.Go(func() {
 		links{
 			screen: tty.New(cmd.ErrOrStderr(), cmd.InOrStdin(), os.Getenv), input: cmd.InOrStdin(), opens: !flags.noOpen,
-			next:  func() string { return shown.Link("http://" + listener.Addr().String()) },
+			next:  func() string { return shown.Link(base) },
+			first: func() string { return shown.LinkToPass(base) },
 			print: func(link string) error { return flags.print(cmd, link) },
 		}.offer(ctx, &offering)
 	})
@@ -141,16 +141,22 @@ func listenForPage(port int) (net.Listener, error) {
 
 // links are those of a page, which a person opens.
 type links struct {
-	screen *tty.Screen // of the person
-	input  io.Reader   // where they ask for another one
-	opens  bool        // the first one in a browser
+	screen *tty.Screen   // of the person
+	input  io.Reader     // where they ask for another one
+	opens  bool          // the first one in a browser
+	first  func() string // that one
 	next   func() string
 	print  func(link string) error
 }
 
 // offer prints a link now and for each line that the person enters. What goes on aside is added to a group.
 func (l links) offer(ctx context.Context, aside *sync.WaitGroup) {
-	input, first := inputOf(l.screen, l.input), l.next()
+	input, first := inputOf(l.screen, l.input), ""
+	if l.opens {
+		first = l.first()
+	} else {
+		first = l.next()
+	}
 	if l.print(first) != nil {
 		return
 	}
@@ -176,18 +182,4 @@ func (f *uiFlags) print(cmd *cobra.Command, link string) error {
 // offeredLink is the JSON of 'ui'.
 type offeredLink struct {
 	Link string `json:"link"`
-}
-
-// openPage opens the browser. That it cannot is no failure: there is the link.
-func openPage(ctx context.Context, stderr *tty.Screen, link string) {
-	opener, err := browser.Find(os.Getenv)
-	if err == nil {
-		select {
-		case err = <-opener.Open(link):
-		case <-ctx.Done():
-		}
-	}
-	if err != nil {
-		tty.Remark(stderr, fmt.Sprintf("No browser was opened: %s. Open the link yourself", cmp.Or(tty.CleanLine(err.Error()), "it failed")))
-	}
 }

@@ -123,16 +123,26 @@ func (c command) with(address string) []string {
 // Open opens a page and does not wait for the browser. The channel receives one value: nil when a program ended well, or
 // why all failed. A browser that stays open keeps it waiting, until this program ends.
 func (o *Opener) Open(address string) <-chan error {
-	ended := make(chan error, 1)
 	page, err := url.Parse(address)
 	if err != nil || page.Scheme != "http" && page.Scheme != "https" || page.Host == "" {
+		ended := make(chan error, 1)
 		ended <- errors.New("only pages of http and https are opened")
 		return ended
 	}
+	return o.run(page.String())
+}
+
+// OpenFile opens a file with an absolute path, as Open does a page.
+func (o *Opener) OpenFile(path string) <-chan error {
+	return o.run((&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String())
+}
+
+func (o *Opener) run(address string) <-chan error {
+	ended := make(chan error, 1)
 	go func() {
 		var failures []string
 		for _, c := range o.commands {
-			err := run(c.with(page.String()))
+			err := run(c.with(address))
 			if err == nil {
 				ended <- nil
 				return

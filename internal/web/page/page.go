@@ -43,6 +43,8 @@ type Options struct {
 	// Sessions says that the page is opened with a link. Otherwise httpauth.Gate must have checked a token for each request
 	// below /ui/api/.
 	Sessions bool
+	// FromFile says that a file leads browsers to the page, which to them is another site.
+	FromFile bool
 	// Assets replace the built-in ones, and are read for each request. Nil: the built-in ones.
 	Assets fs.FS
 	Log    *slog.Logger
@@ -55,6 +57,7 @@ type Page struct {
 	sessions *sessions
 	books    *books
 	watch    *hub
+	peers    peerCheck
 	places   chan struct{} // taken by requests to workbenches
 	mux      *http.ServeMux
 }
@@ -70,7 +73,7 @@ func New(options Options) (*Page, error) {
 	}
 	known := &books{find: options.Find}
 	p := &Page{
-		options: options, assets: loaded, sessions: newSessions(), books: known, watch: newHub(known, options.Log),
+		options: options, assets: loaded, sessions: newSessions(), books: known, watch: newHub(known, options.Log), peers: checkPeer,
 		places: make(chan struct{}, maxForwarded), mux: http.NewServeMux(),
 	}
 	p.routes()

@@ -21,7 +21,7 @@ const (
 func (p *Page) Serve(ctx context.Context, listener net.Listener) error {
 	gate := httpauth.NewGate(p, httpauth.GateOptions{Log: p.options.Log})
 	server := &http.Server{
-		Handler: Guard(gate), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: Guard(p.fromFile(gate)), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	httpauth.GuardConnections(server, p.options.Log)
@@ -42,4 +42,19 @@ func (p *Page) Serve(ctx context.Context, listener net.Listener) error {
 		err = errors.Join(err, ended)
 	}
 	return err
+}
+
+// fromFile lets a browser follow a link of a file to the index, which has no secret. It names a file as another site, of
+// which the gate refuses everything.
+func (p *Page) fromFile(gate http.Handler) http.Handler {
+	if !p.options.FromFile {
+		return gate
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && r.URL.Path == Path && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+			r = r.Clone(r.Context())
+			r.Header.Del("Sec-Fetch-Site")
+		}
+		gate.ServeHTTP(w, r)
+	})
 }

@@ -32,6 +32,8 @@ type sessions struct {
 type kept struct {
 	digest [sha256.Size]byte
 	at     time.Time // made, or last used
+
+	isExposed bool // a link that a program gets as an argument
 }
 
 func newSessions() *sessions { return &sessions{} }
@@ -40,16 +42,25 @@ func newSecret() (text string, k kept) {
 	var random [secretBytes]byte
 	_, _ = rand.Read(random[:]) // never fails: it would end the program
 	text = base64.RawURLEncoding.EncodeToString(random[:])
-	return text, kept{sha256.Sum256([]byte(text)), time.Now()}
+	return text, kept{digest: sha256.Sum256([]byte(text)), at: time.Now()}
 }
 
 // newCode returns the code of a new link.
-func (s *sessions) newCode() string {
+func (s *sessions) newCode(isExposed bool) string {
 	text, code := newSecret()
+	code.isExposed = isExposed
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.codes = append(s.codes[max(0, len(s.codes)-maxCodes+1):len(s.codes):len(s.codes)], code)
 	return text
+}
+
+// find returns the link of a code, which stays as it is.
+func (s *sessions) find(code string) (found kept, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, found, ok = take(slices.Clone(s.codes), code, codeTime)
+	return found, ok
 }
 
 // exchange returns the token of a new session for a code, which then has been used.
@@ -103,7 +114,12 @@ func bearer(r *http.Request) (token string, ok bool) {
 
 // Link returns a link that opens the page once, for a minute. The base is the scheme, host and port. What stands behind
 // the # reaches no log of a server.
-func (p *Page) Link(base string) string { return base + Path + "#once=" + p.sessions.newCode() }
+func (p *Page) Link(base string) string { return base + Path + "#once=" + p.sessions.newCode(false) }
+
+// LinkToPass returns a link for a program that gets it as an argument, where other users of this machine may read it.
+func (p *Page) LinkToPass(base string) string {
+	return base + Path + "#once=" + p.sessions.newCode(true)
+}
 
 // openSession exchanges the code of a link for the token of a session.
 func (p *Page) openSession(w http.ResponseWriter, r *http.Request) {
@@ -113,6 +129,14 @@ func (p *Page) openSession(w http.ResponseWriter, r *http.Request) {
 	if !isJSON(r) || json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSmallBody)).Decode(&body) != nil {
 		refuse(w, http.StatusBadRequest, "A session is opened with JSON that has a code", "")
 		return
+	}
+	// A code that is refused can still be used: whoever may not use it must not end it either.
+	link, ok := p.sessions.find(body.Code)
+	if ok {
+		if refusal := p.checkPeer(r, link.isExposed); refusal != nil {
+			answer(w, http.StatusForbidden, *refusal)
+			return
+		}
 	}
 	token, ok := p.sessions.exchange(body.Code)
 	if !ok {

@@ -3,12 +3,16 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
@@ -41,7 +45,7 @@ func isOpen(p *Page, token string) bool {
 	return request(p, http.MethodGet, "/ui/api/hello", token, "").Code == http.StatusOK
 }
 
-// A link opens the page once: whoever finds it later, in a history or a list of processes, has nothing.
+// A link opens the page once: whoever finds it later, in a history say, has nothing.
 func TestLinkWorksOnce(t *testing.T) {
 	p := newTestPage(t, Options{Sessions: true, Version: "1.2.3", Mode: ModeUI})
 	code := codeOf(t, p.Link("http://127.0.0.1:1"))
@@ -129,5 +133,50 @@ func TestSessionNeedsJSON(t *testing.T) {
 	}
 	if openWith(t, p, code) == "" {
 		t.Error("the link does not open the page")
+	}
+}
+
+// Where the system does not say whose the browser is, only a link that was in no list of processes opens the page.
+func TestLinkOfAnUnknownUser(t *testing.T) {
+	p := newTestPage(t, Options{Sessions: true})
+	p.peers = func(_, _ netip.AddrPort) error { return errPeerUnknown }
+	if openWith(t, p, codeOf(t, p.Link("http://127.0.0.1:1"))) == "" {
+		t.Error("a link that was only printed does not open the page")
+	}
+	if openWith(t, p, codeOf(t, p.LinkToPass("http://127.0.0.1:1"))) != "" {
+		t.Error("a link that a program got opens the page")
+	}
+}
+
+// A browser names the file that leads it to the page as another site.
+func TestPageIsReachedFromAFile(t *testing.T) {
+	for _, fromFile := range []bool{false, true} {
+		p := newTestPage(t, Options{Sessions: true, FromFile: fromFile})
+		handler := p.fromFile(httpauth.NewGate(p, httpauth.GateOptions{Log: p.options.Log}))
+		for _, test := range []struct {
+			path, mode, destination, origin string
+			ok                              bool
+		}{
+			{"/ui/", "navigate", "document", "", fromFile},
+			{"/ui/", "navigate", "iframe", "", false},
+			{"/ui/", "no-cors", "script", "", false},
+			{"/ui/", "navigate", "document", "https://example.com", false},
+			{"/ui/assets/app.js", "navigate", "document", "", false},
+			{"/ui/api/hello", "navigate", "document", "", false},
+		} {
+			r := httptest.NewRequest(http.MethodGet, test.path, nil)
+			r.Host, r.RemoteAddr = "127.0.0.1", "127.0.0.1:2"
+			r.Header.Set("Sec-Fetch-Site", "cross-site")
+			r.Header.Set("Sec-Fetch-Mode", test.mode)
+			r.Header.Set("Sec-Fetch-Dest", test.destination)
+			if test.origin != "" {
+				r.Header.Set("Origin", test.origin)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, r.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1})))
+			if (w.Code == http.StatusOK) != test.ok || w.Code != http.StatusOK && w.Code != http.StatusForbidden {
+				t.Errorf("from a file: %t, %+v: %d", fromFile, test, w.Code)
+			}
+		}
 	}
 }
