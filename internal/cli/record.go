@@ -86,7 +86,7 @@ func (o *recordOptions) parse(args []string, dash int) error {
 	}
 	switch {
 	case len(args) == 0:
-		return &usageError{err: errors.New("record needs the name of a file")}
+		return &usageError{err: errors.New("record needs the name of a file or, with --running, of a server")}
 	case len(args) > most:
 		return &usageError{err: fmt.Errorf("record does not take '%s'; a command line comes after '--'", args[most])}
 	case dash >= 0 && len(o.command) == 0:

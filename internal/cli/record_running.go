@@ -90,7 +90,7 @@ func (r *runningRecord) run(ctx context.Context, g *globals, o recordOptions, sc
 	}
 	progress.Done(fmt.Sprintf("Recorded %s of %s in %s%s", toolbox.Count(last.Messages, "message", "messages"), server.Ref(), o.file, endOf(last)))
 	if last.Messages == 0 {
-		screen.Instruct("Nothing was sent to the server meanwhile.")
+		screen.Instruct("Nothing was sent to the server meanwhile.\n")
 	}
 	return nil
 }

@@ -188,6 +188,13 @@ func addToken(cmd *cobra.Command, g *globals, grant httpauth.Grant, asJSON bool)
 		return writeCreated(cmd, store, grant.Name, token)
 	}
 	fmt.Fprintln(out, token)
+	if slices.Contains(grant.Rights, httpauth.Page) {
+		if grant.Toolboxes != nil {
+			tty.Remark(errOut, "The page shows the whole workbench, and refuses a token that is limited to toolboxes. For the page, create one without --toolbox")
+		} else {
+			tty.Remark(errOut, "The page is at /ui/ of the address that 'mcp-workbench serve --ui' listens on, and asks for this token")
+		}
+	}
 	if grant.Rights != nil && !slices.Contains(grant.Rights, httpauth.Calls) {
 		fmt.Fprintf(tty.Cleaned(errOut), "\nToken '%s' is created, for %s. It is not shown again.\n", grant.Name, httpauth.JoinRights(grant.Rights))
 		return nil
