@@ -4,7 +4,7 @@ import { html, signal, useEffect, useErrorBoundary, useRef } from './lib.js';
 import { overlay } from './keys.js';
 import { hello } from './login.js';
 import { address, route } from './router.js';
-import { benchName, connection, isComplete, questions, workbenches } from './store.js';
+import { benchName, connection, isComplete, questions, refusal, workbenches } from './store.js';
 import { Bytes, Clock, Command, Confirm, Dialog, Empty, Facts, Icon, LiveRegion, Loading, Notices, Problem, Status, Text, announce, isNarrow } from './ui.js';
 import { Overlay } from './palette.js';
 import { views } from './views/index.js';
@@ -129,7 +129,7 @@ export const Layout = () => html`
   <a class="skip" href="#content" onClick=${(/** @type {Event} */ event) => { event.preventDefault(); document.getElementById('content')?.focus(); }}>Skip to the content</a>
   <${TopBar} /><${Menu} />
   <main id="content" tabindex="-1">
-    ${connection.value === 'reconnecting' && html`<p class="banner" role="status">The connection is lost. What you see may be old. Trying again…${hello.value?.mode === 'ui' && ' If “mcp-workbench ui” has ended, start it again.'}</p>`}
+    ${connection.value === 'reconnecting' && html`<p class="banner" role="status">${refusal.value ? `${refusal.value.message}. ${refusal.value.hint}` : 'The connection is lost.'} What you see may be old. Trying again…${!refusal.value && hello.value?.mode === 'ui' && ' If “mcp-workbench ui” has ended, start it again.'}</p>`}
     <h1 class="unseen">${views.find((one) => one.id === route.value.view)?.title ?? 'MCP Workbench'}</h1>
     <${Content} />
   </main>

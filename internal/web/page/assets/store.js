@@ -15,6 +15,8 @@ const noCounts = { calls: 0, errors: 0, p50Seconds: 0, p95Seconds: 0, totalCalls
 
 /** "connecting", "live", "reconnecting" or "stopped" */
 export const connection = signal('connecting');
+/** Why the server refuses the watch, such as too many tabs. @type {import('@preact/signals').Signal<import('./api.js').ApiError|null>} */
+export const refusal = signal(null);
 /** @type {import('@preact/signals').Signal<(import('./types.js').Workbench & {changes: number})[]>} */
 export const workbenches = signal([]);
 /** @type {import('@preact/signals').Signal<ServerRow[]>} all servers; the rows are changed in place, the list is new each time */
