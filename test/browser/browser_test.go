@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/npm"
 )
 
 // attackTime bounds one run of the browser; it ends by itself long before.
@@ -44,7 +45,7 @@ func attack(t *testing.T, target string, ui *shown) []attempt {
 	if _, err := os.Stat(script); err != nil { // also tells Go's cache of results that we depend on it
 		t.Fatal(err)
 	}
-	node, chromium := needBrowser(t)
+	node, chromium := npm.NeedBrowser(t)
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<p>a page</p>")

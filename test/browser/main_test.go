@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
@@ -27,35 +25,6 @@ func TestMain(m *testing.M) {
 	os.Exit(released.Run(m))
 }
 
-// installed finds a browser, and brings what drives it from npm.
-var installed = sync.OnceValues(func() (found [2]string, err error) {
-	for i, names := range [][]string{{"node"}, {os.Getenv("CHROMIUM"), "chromium", "chromium-browser", "google-chrome"}} {
-		for _, name := range names {
-			if path, err := exec.LookPath(name); err == nil && found[i] == "" {
-				found[i] = path
-			}
-		}
-		if found[i] == "" {
-			return found, fmt.Errorf("none of %q is in PATH", names)
-		}
-	}
-	return found, npm.Install(context.Background(), ".")
-})
-
-// needBrowser returns the paths of node and of a browser. Without them the test is
-// skipped, but on CI, where a skipped test would go unnoticed, it fails.
-func needBrowser(t *testing.T) (node, chromium string) {
-	t.Helper()
-	found, err := installed()
-	switch {
-	case err != nil && os.Getenv("CI") != "":
-		t.Fatalf("a browser is needed on CI: %v", err)
-	case err != nil:
-		t.Skipf("skipped, there is no browser: %v; on Debian 'apt-get install chromium' brings one", err)
-	}
-	return found[0], found[1]
-}
-
 // bench is a workbench that listens and asks nobody for a token: only the origin and the
 // host of a request can keep a page out. It also serves its own page.
 type bench struct {
@@ -66,7 +35,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	needBrowser(t) // before the work of a build
+	npm.NeedBrowser(t) // before the work of a build
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "fake.json"), []byte(`{}`), 0o600); err != nil {
 		t.Fatal(err)

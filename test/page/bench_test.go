@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
+	"github.com/mcp-workbench/mcp-workbench/test/npm"
 	"github.com/mcp-workbench/mcp-workbench/test/oauthtest"
 	"github.com/mcp-workbench/mcp-workbench/test/released"
 )
@@ -38,7 +39,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	_, chromium := needBrowser(t)
+	_, chromium := npm.NeedBrowser(t)
 	dir := t.TempDir()
 	b := &bench{
 		Chromium: chromium, Binary: released.Binary(t), Folder: dir, HostileTool: hostileTool, Change: filepath.Join(dir, "change"),
@@ -80,7 +81,7 @@ func box(description, name string, server map[string]any) map[string]any {
 
 // npmServer is a server of this folder's node_modules.
 func npmServer(t *testing.T, name string, args ...string) map[string]any {
-	node, _ := needBrowser(t)
+	node, _ := npm.NeedBrowser(t)
 	path, err := filepath.Abs(filepath.Join("node_modules", "@modelcontextprotocol", name, "dist", "index.js"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/web/page"
+	"github.com/mcp-workbench/mcp-workbench/test/npm"
 )
 
 // The crowd of which the page shows a part. A workbench sends at most five changes a second; the crowd sends more.
@@ -169,7 +170,7 @@ const (
 // The page draws what is in sight: a crowd costs it no more elements than a few. Times and memory are printed, and fail
 // nothing.
 func TestCrowd(t *testing.T) {
-	_, chromium := needBrowser(t)
+	_, chromium := npm.NeedBrowser(t)
 	of, link := serveCrowd(t)
 	b := &bench{Chromium: chromium, Folder: t.TempDir(), Link: link, Seconds: os.Getenv(crowdTime)}
 	start := time.Now()

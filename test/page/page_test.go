@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"github.com/mcp-workbench/mcp-workbench/test/npm"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +39,7 @@ func browse(t *testing.T, script string, b *bench) (measured []figures) {
 			t.Fatal(err)
 		}
 	}
-	node, _ := needBrowser(t)
+	node, _ := npm.NeedBrowser(t)
 	settings := b.write(t, "bench.json", b)
 	ctx, cancel := context.WithTimeout(t.Context(), browseTime)
 	defer cancel()
