@@ -6,6 +6,7 @@ import { Problem } from './parts.js';
 import { Clock, Text } from './text.js';
 
 const maxLines = 500;
+const hiddenTime = 10_000; // ms, until the log of a hidden tab ends; it begins again when the tab is shown
 
 /**
  * The last lines of a server's stderr. It follows as long as it is shown and scrolled to its end.
@@ -14,6 +15,7 @@ const maxLines = 500;
 export function Log({ pid, toolbox, server }) {
   const [lines, setLines] = useState(/** @type {any[]} */ ([])), [error, setError] = useState(/** @type {any} */ (null)), [isOver, setOver] = useState(false);
   const box = useRef(/** @type {any} */ (null)), follows = useRef(true);
+  const [round, setRound] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
     let kept = /** @type {any[]} */ ([]), frame = 0, number = 0;
@@ -27,8 +29,16 @@ export function Log({ pid, toolbox, server }) {
         frame ||= requestAnimationFrame(draw);
       },
     }).then(() => setOver(true), (err) => { if (!abort.signal.aborted) setError(err); });
-    return () => { abort.abort(); cancelAnimationFrame(frame); };
-  }, [pid, toolbox, server]);
+    let sleep = 0;
+    const onVisibility = () => {
+      clearTimeout(sleep);
+      if (document.hidden) sleep = setTimeout(() => abort.abort(), hiddenTime);
+      else if (abort.signal.aborted) setRound(round + 1);
+    };
+    document.addEventListener('visibilitychange', onVisibility);
+    onVisibility();
+    return () => { document.removeEventListener('visibilitychange', onVisibility); clearTimeout(sleep); abort.abort(); cancelAnimationFrame(frame); };
+  }, [pid, toolbox, server, round]);
   useLayoutEffect(() => { if (follows.current && box.current) box.current.scrollTop = box.current.scrollHeight; }, [lines]);
   const onScroll = () => { const { scrollTop, scrollHeight, clientHeight } = box.current; follows.current = scrollHeight - scrollTop - clientHeight < 30; };
   if (error) return html`<${Problem} error=${error} />`;
