@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -51,6 +52,7 @@ func (nobody) Profile() *fleet.ClientProfile { return nil }
 
 // watching collects what a watcher is sent.
 type watching struct {
+	mu     sync.Mutex // guards events
 	events []control.Event
 	stop   context.CancelFunc
 	ended  chan error
@@ -61,6 +63,8 @@ func watch(t *testing.T, a *App) *watching {
 	w := &watching{stop: stop, ended: make(chan error, 1)}
 	go func() {
 		w.ended <- Inspector{App: a, Serving: control.Shared}.Watch(ctx, func(event *control.Event) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			w.events = append(w.events, *event)
 			return nil
 		})
@@ -71,6 +75,8 @@ func watch(t *testing.T, a *App) *watching {
 
 func (w *watching) take() []control.Event {
 	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	taken := w.events
 	w.events = nil
 	return taken

@@ -47,7 +47,7 @@ func openLink(ctx context.Context, opener *browser.Opener, link string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(path)
+	defer func() { _ = os.Remove(path) }() // the link in it is dead by then
 	needed := time.NewTimer(openedFileTime)
 	defer needed.Stop()
 	if err := waitFor(ctx, opener.OpenFile(path)); err != nil {

@@ -184,7 +184,8 @@ var hostile = map[string]any{
 		}}},
 	}},
 	"calls": map[string]any{hostileTool: []any{
-		map[string]any{"stderr": hostileText}, map[string]any{"progress": map[string]any{"progress": 1, "message": hostileText}},
+		map[string]any{"stderr": hostileText},
+		map[string]any{"progress": map[string]any{"progress": 1, "message": hostileText}},
 		map[string]any{"result": map[string]any{"content": []any{
 			map[string]any{"type": "text", "text": hostileTool},
 			map[string]any{"type": "image", "mimeType": "text/html", "data": "PHNjcmlwdD53aW5kb3cuYnJva2VuPTE8L3NjcmlwdD4="},

@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"github.com/mcp-workbench/mcp-workbench/test/npm"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/test/npm"
 )
 
 // update writes the screenshots of the documentation.
