@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/metrics"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
 
@@ -57,7 +59,13 @@ func (i Inspector) overview() control.Workbench {
 		Notice: i.App.withheld.Load().(string),
 		Folder: folder, Audit: i.App.auditAt, Started: i.App.started, Clients: i.clients(folder), Allocations: allocations(), Servers: []control.Server{},
 		Activity: i.App.activity(time.Now()), ActivityTime: meter.Window.Seconds(),
-		Waiting: len(i.App.desk.Waiting()), Asked: len(i.App.people.Waiting()),
+		Asked: len(i.App.people.Waiting()),
+	}
+	for _, one := range i.App.desk.Waiting() {
+		seen.Waiting++
+		if !slices.Contains(one.Via, config.AskTerminal) {
+			seen.WaitingPage++
+		}
 	}
 	if state := i.App.files.Load(); state != nil {
 		seen.Loaded, seen.Problem = state.loaded, state.problem

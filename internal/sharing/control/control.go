@@ -37,9 +37,10 @@ type Workbench struct {
 	Servers     []Server `json:"servers"`
 	// Activity lists the servers that received requests, each once, whatever the number of its copies.
 	Activity     []meter.Server `json:"activity"`
-	ActivityTime float64        `json:"activitySeconds"` // the period that it covers
-	Waiting      int            `json:"waiting"`         // calls that wait for approval; see Question
-	Asked        int            `json:"asked,omitempty"` // questions of servers that wait at the page
+	ActivityTime float64        `json:"activitySeconds"`         // the period that it covers
+	Waiting      int            `json:"waiting"`                 // calls that wait for approval; see Question
+	WaitingPage  int            `json:"waitingAtPage,omitempty"` // those of Waiting that no terminal can answer
+	Asked        int            `json:"asked,omitempty"`         // questions of servers that wait at the page
 }
 
 // Server is the state of one session with a server.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
@@ -39,11 +38,9 @@ func Show(screen *tty.Screen, seen []control.Workbench, options Options) {
 		}
 		showFiles(screen, workbench)
 		showClients(screen, workbench)
-		if workbench.Asked > 0 {
-			fmt.Fprintf(screen, "%s %s for an answer: mcp-workbench ui\n", screen.Paint(tty.Caution, "!"), toolbox.Count(workbench.Asked, "question of a server waits", "questions of servers wait"))
-		}
-		if workbench.Waiting > 0 {
-			fmt.Fprintf(screen, "%s %s for approval: mcp-workbench approve\n", screen.Paint(tty.Caution, "!"), toolbox.Count(workbench.Waiting, "call waits", "calls wait"))
+		pending := Pending{Terminal: workbench.Waiting - workbench.WaitingPage, Page: workbench.WaitingPage, Asked: workbench.Asked}
+		for _, line := range pending.Lines("mcp-workbench approve") {
+			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Caution, "!"), line)
 		}
 		if workbench.Notice != "" {
 			fmt.Fprintf(screen, "%s %s\n", screen.Paint(tty.Bad, "✗"), tty.Clean(workbench.Notice))

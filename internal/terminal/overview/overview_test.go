@@ -117,3 +117,20 @@ func TestClientsAndConfiguration(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWaitsNamesWhereItIsAnswered(t *testing.T) {
+	for _, test := range []struct {
+		workbench control.Workbench
+		want      string
+	}{
+		{control.Workbench{Waiting: 1, WaitingPage: 1}, "! 1 call waits for approval: mcp-workbench ui\n"},
+		{control.Workbench{Waiting: 3, WaitingPage: 2}, "! 1 call waits for approval: mcp-workbench approve\n! 2 calls wait for approval: mcp-workbench ui\n"},
+		{control.Workbench{Waiting: 1, Asked: 2}, "! 2 questions of servers wait for an answer: mcp-workbench ui\n! 1 call waits for approval: mcp-workbench approve\n"},
+	} {
+		var page bytes.Buffer
+		Show(tty.New(&page, nil, func(string) string { return "" }), []control.Workbench{test.workbench}, Options{})
+		if !strings.Contains(page.String(), test.want) || strings.Count(page.String(), "!") != strings.Count(test.want, "!") {
+			t.Errorf("want %q in\n%s", test.want, page.String())
+		}
+	}
+}

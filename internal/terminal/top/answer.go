@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/approve"
 )
@@ -39,14 +41,18 @@ func (m *model) answer() {
 		return
 	}
 	question := *questionOf(one)
-	if why := m.elsewhere(one); why != "" {
-		m.note = why
+	switch {
+	case !question.AnswersVia(config.AskTerminal):
+		m.showPageOnly(one)
+		return
+	case !m.isPerson:
+		m.note = "Questions are answered on the controlling terminal, which this is not"
 		return
 	}
 	d := &dialog{one: approve.In(one.bench.Status, question), bench: one.bench}
 	d.text.title = "Approve this call?"
 	d.text.make = func(width int) []string {
-		screen := tty.New(&bytes.Buffer{}, nil, func(name string) string { return map[string]string{"COLUMNS": strconv.Itoa(width)}[name] })
+		screen := screenOf(width)
 		lines := append(approve.Describe(screen, d.one), "")
 		for _, c := range approve.Choices() {
 			lines = append(lines, strings.Split(screen.Wrap(fmt.Sprintf("  %-8s %s", c.Word, c.Meaning), 11), "\n")...)
@@ -56,27 +62,23 @@ func (m *model) answer() {
 	m.mode, m.dialog = answering, d
 }
 
-// elsewhere returns why a question cannot be answered here; "" if it can.
-func (m *model) elsewhere(item) string {
-	if !m.isPerson {
-		return "Questions are answered on the controlling terminal, which this is not"
-	}
-	return ""
+// screenOf is a screen of a width, for what lays out its lines itself.
+func screenOf(width int) *tty.Screen {
+	return tty.New(&bytes.Buffer{}, nil, func(name string) string { return map[string]string{"COLUMNS": strconv.Itoa(width)}[name] })
 }
 
 // check ends a question that waits no more.
 func (d *dialog) check(now *state, at time.Time) {
-	if d.ended {
+	if d.ended || now.waits(d.one, at) {
 		return
 	}
-	if b := now.find(d.one.PID); b != nil && at.Before(d.one.Deadline) {
-		for _, question := range b.questions {
-			if question.ID == d.one.ID {
-				return
-			}
-		}
-	}
 	d.ended, d.code, d.said = true, "", approve.HowEnded(d.one)
+}
+
+// waits reports whether a question still waits for an answer.
+func (s *state) waits(one approve.Waiting, at time.Time) bool {
+	b := s.find(one.PID)
+	return b != nil && at.Before(one.Deadline) && slices.ContainsFunc(b.questions, func(q control.Question) bool { return q.ID == one.ID })
 }
 
 // prompt is what the person is asked, at the end of the screen.

@@ -28,7 +28,8 @@ type text struct {
 	known   *control.ServerDetail // that was asked for
 	problem string                // why it is not known
 	pid     int
-	key     string // of the server; "" for what is complete without asking
+	key     string        // of the server; "" for what is complete without asking
+	lead    func() string // what the hints below begin with; may be nil
 }
 
 func (t *text) move(by int) { t.offset = max(0, min(t.offset+by, t.total-t.rows)) }
@@ -134,9 +135,12 @@ func (m *model) serverPage(b *bench, last *server) [][2]string {
 		[2]string{"r restart", m.command(b, "restart "+quote(last.Ref()))}, [2]string{"l log", m.command(b, "logs "+quote(last.Ref())+" -f")})
 }
 
+// benchText names a workbench.
+func benchText(b *bench) string { return fmt.Sprintf("pid %d: %s", b.pid(), b.Status.Describe()) }
+
 func countDetails(b *bench, counts meter.Counts) [][2]string {
 	return [][2]string{
-		{"workbench", fmt.Sprintf("pid %d: %s", b.pid(), b.Status.Describe())},
+		{"workbench", benchText(b)},
 		{"calls", fmt.Sprintf("%d, %d errors", counts.Calls, counts.Errors)},
 		{"p50", overview.Latency(counts.P50)},
 		{"p95", overview.Latency(counts.P95)},

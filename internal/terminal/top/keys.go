@@ -96,8 +96,10 @@ func (m *model) key(pressed tea.KeyPressMsg) tea.Cmd {
 	case key.Matches(pressed, keyBack):
 		m.table().filter = ""
 	case key.Matches(pressed, keySort):
+		m.table().keep()
 		m.table().sortBy(m.columns())
 	case key.Matches(pressed, keyReverse):
+		m.table().keep()
 		m.table().reversed = !m.table().reversed
 	case key.Matches(pressed, keyPause):
 		m.pause()

@@ -114,7 +114,7 @@ func (m *model) clientColumns() []column {
 func (m *model) clientDetails(one item) [][2]string {
 	client := clientOf(one)
 	return [][2]string{
-		{"workbench", fmt.Sprintf("pid %d: %s", one.bench.pid(), one.bench.Status.Describe())},
+		{"workbench", benchText(one.bench)},
 		{"folder", cmp.Or(client.Folder, "-")},
 		{"token", cmp.Or(client.Token, "-")},
 		{"era", cmp.Or(client.Era, "session")},
@@ -138,17 +138,23 @@ func (m *model) questionItems() []item {
 
 func questionText(one item) string {
 	q := questionOf(one)
-	return q.Tool + " " + q.Client + " " + q.Caller + " " + q.ID
+	return strings.Join([]string{q.Tool, q.Server, q.Client, q.Caller, q.ID, q.Message}, " ")
 }
+
+// questionName is the call that a question is about; without one, the server that asks.
+func questionName(one item) string { return cmp.Or(questionOf(one).Tool, questionOf(one).Server) }
+
+// reason is why a rule asks, or what a server asks.
+func reason(one item) string { return cmp.Or(questionOf(one).Because, questionOf(one).Message) }
 
 func (m *model) questionColumns() []column {
 	left := func(one item) float64 { return max(questionOf(one).Deadline.Sub(m.now()).Seconds(), 0) }
 	return m.withWorkbench([]column{
-		{title: "CALL", cell: func(one item) tty.Cell { return tty.Cell{Text: questionOf(one).Tool, Style: tty.Name} }, compare: by(func(one item) string { return questionOf(one).Tool })},
+		{title: "CALL", cell: func(one item) tty.Cell { return tty.Cell{Text: questionName(one), Style: tty.Name} }, compare: by(questionName)},
 		number("LEFT", 6, 1, left, func(s float64) string { return overview.Since(seconds2(s)) }),
 		plain("ID", 6, 3, func(one item) string { return questionOf(one).ID }),
 		plain("CALLER", 14, 4, func(one item) string { return questionOf(one).Caller }),
 		plain("CLIENT", 14, 5, func(one item) string { return questionOf(one).Client }),
-		plain("REASON", 0, 6, func(one item) string { return questionOf(one).Because }),
+		plain("REASON", 0, 6, reason),
 	})
 }

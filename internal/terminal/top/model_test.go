@@ -91,6 +91,36 @@ func TestSelectionStaysWithItsRow(t *testing.T) {
 	r.see("> dev/zzz") // whoever is at the first row stays there
 }
 
+func TestSortingKeepsTheRow(t *testing.T) {
+	for _, pane := range []string{"1", "2", "3", "4", "5"} {
+		for _, moves := range [][]string{{"home"}, {"down", "home"}, {"down"}} {
+			r := newRig(t, 140, 24)
+			r.start(1, control.Event{
+				Servers: servers(3),
+				Running: &control.RunningCalls{Calls: []control.RunningCall{{ID: "1", Toolbox: "dev", Server: "s0000", Tool: "b"}, {ID: "2", Toolbox: "dev", Server: "s0000", Tool: "a"}}},
+				Clients: &[]control.ConnectedClient{{ID: "1", Name: "b"}, {ID: "2", Name: "a"}},
+				Questions: &[]control.Question{
+					{ID: "1", Tool: "dev/s0000/b", Deadline: r.at.Add(time.Hour)}, {ID: "2", Tool: "dev/s0000/a", Deadline: r.at.Add(time.Hour)},
+				},
+			})
+			r.press(pane)
+			r.settle()
+			r.press(moves...)
+			selected, _ := r.table().selected()
+			for i, key := range strings.Split("sSsSSssss", "") {
+				r.press(key)
+				if now, _ := r.table().selected(); now.id != selected.id || now.id == "" {
+					t.Fatalf("pane %s, %q, key %d: %q was selected, now it is %q\n%s", pane, moves, i+1, selected.id, now.id, r.shows())
+				}
+			}
+		}
+	}
+	r := newRig(t, 80, 24)
+	r.start(1, control.Event{Servers: servers(100)})
+	r.press("S")
+	r.see("dev/s0001", "> dev/s0000") // which is the last one now, and can be seen
+}
+
 func TestCountersAndSorting(t *testing.T) {
 	r := newRig(t, 140, 24)
 	r.start(1, control.Event{Servers: servers(3)})

@@ -211,8 +211,8 @@ func (m *model) notices(b *bench) []string {
 	if b.Status.Notice != "" {
 		all = append(all, b.Status.Notice)
 	}
-	if waiting := len(m.waiting(b)); waiting > 0 && m.current != questionsPane {
-		all = append(all, toolbox.Count(waiting, "call waits", "calls wait")+" for approval: "+m.command(b, "approve")+", or press 5")
+	if m.current != questionsPane {
+		all = append(all, m.pending(b).Lines(m.command(b, "approve")+", or press 5")...)
 	}
 	return all
 }
@@ -239,7 +239,11 @@ func (m *model) foot(width int) []string {
 // hints are the keys for what is in front, the most important first.
 func (m *model) hints() string {
 	if m.mode == reading {
-		return "Esc back  ↑↓ scroll  q quit"
+		hint := "Esc back  ↑↓ scroll  q quit"
+		if m.page.lead != nil {
+			hint = m.page.lead() + hint
+		}
+		return hint
 	}
 	var hints []string
 	if t := m.table(); t.filter != "" {

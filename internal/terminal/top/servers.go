@@ -173,7 +173,7 @@ func (m *model) trouble(s *server) string {
 func (m *model) serverDetails(b *bench, s *server, known *control.ServerDetail) [][2]string {
 	rows := [][2]string{
 		{"state", s.State},
-		{"workbench", fmt.Sprintf("pid %d: %s", b.pid(), b.Status.Describe())},
+		{"workbench", benchText(b)},
 		{"process", processText(m, s)},
 		{"calls", fmt.Sprintf("%d, %d errors, p50 %s, p95 %s", s.counts.Calls, s.counts.Errors, overview.Latency(s.counts.P50), overview.Latency(s.counts.P95))},
 		{"starts", fmt.Sprintf("%d, %d restarts", s.Starts, s.Restarts)},

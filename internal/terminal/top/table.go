@@ -100,6 +100,13 @@ func (t *table) selected() (item, bool) {
 	return t.items[t.cursor], true
 }
 
+// keep has the cursor stay at its row, also if that is the first one, until a person moves.
+func (t *table) keep() {
+	if one, ok := t.selected(); ok {
+		t.chosen = one.id
+	}
+}
+
 // sortBy chooses the next column that can be sorted by; after the last one, the rows' own order.
 func (t *table) sortBy(columns []column) {
 	for t.sorted++; t.sorted <= len(columns); t.sorted++ {
