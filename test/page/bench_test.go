@@ -155,6 +155,7 @@ var orders = map[string]any{
 			"message": "Which size shall be reserved?",
 			"requestedSchema": map[string]any{"type": "object", "required": []string{"size"}, "properties": map[string]any{
 				"size": map[string]any{"type": "string", "title": "Size", "enum": []string{"S", "M", "L"}}, "note": map[string]any{"type": "string", "title": "Note"},
+				"gift": map[string]any{"type": "boolean", "title": "Gift", "default": false}, "count": map[string]any{"type": "integer", "title": "Count", "default": 1},
 			}},
 		}}},
 	},

@@ -153,6 +153,7 @@ await run(async () => {
     await running.getByRole("button", { name: /Cancel/ }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText(/mcp-workbench cancel/).waitFor();
+    for (const said of ["shop/orders", "ada", "is not undone"]) await dialog.getByText(said).waitFor();
     await dialog.getByRole("button", { name: "Cancel the call" }).click();
     const answer = await ended;
     assert(answer.isError && /person cancelled/i.test(text(answer)), `the client got ${JSON.stringify(answer)}`);
@@ -192,7 +193,13 @@ await run(async () => {
   };
 
   await check("tools: try one that reads, with the form and the JSON beside it", async () => {
+    const checked = page.waitForResponse(/\/api\/check/);
     const open = await openTool("read_text_file", "read_text_file");
+    await (await checked).finished();
+    equal(await open.getByText("is missing").count(), 0, "what is missing before anything was typed");
+    await open.getByLabel("head", { exact: true }).fill("3");
+    await open.getByText("Parameter 'path' is missing").waitFor();
+    await open.getByLabel("head", { exact: true }).fill("");
     await open.getByLabel("path", { exact: true }).fill(`${bench.folder}/files/hello.txt`);
     assert((await open.getByLabel("As JSON").inputValue()).includes("hello.txt"), "the JSON does not follow the form");
     await open.getByText(`mcp-workbench call files/filesystem/read_text_file path=${bench.folder}/files/hello.txt`).waitFor();
@@ -299,7 +306,9 @@ await run(async () => {
     const asked = ada.use("shop", "orders", "ask_size");
     const card = page.getByRole("region").filter({ hasText: "Which size shall be reserved?" });
     await card.getByLabel("Size").selectOption("M");
-    await card.getByRole("button", { name: /send|accept|answer/i }).click();
+    await card.getByText("Default: No").waitFor();
+    const [sent] = await Promise.all([page.waitForRequest(/\/answer\?/), card.getByRole("button", { name: /send|accept|answer/i }).click()]);
+    equal(sent.postDataJSON(), { action: "accept", content: { size: "M" } }, "what was sent of fields that nobody touched");
     const answer = await asked;
     assert(!answer.isError, JSON.stringify(answer));
     await page.getByText("Nothing waits for you").waitFor();
@@ -349,6 +358,16 @@ await run(async () => {
     await page.getByRole("heading", { level: 1, name: "Tools" }).waitFor();
     await details(page).getByLabel("As JSON").waitFor();
     assert((await details(page).getByLabel("As JSON").inputValue()).includes("recorded"), "the recorded arguments are not in the form");
+  });
+
+  await check("recordings: the newest stays first", async () => {
+    await go(page, "Recordings");
+    await page.getByRole("combobox", { name: /Record/ }).selectOption({ label: "shop/orders" });
+    await page.getByRole("button", { name: "Record", exact: true }).click();
+    await page.getByRole("button", { name: /Stop/ }).first().click();
+    await row(page, "shop/orders").getByText("stopped").waitFor();
+    const first = await page.getByRole("grid").getByRole("row").nth(1).textContent();
+    assert(first.includes("shop/orders"), `the first is ${first}`);
   });
 
   await check("another workbench appears, and goes away", async () => {

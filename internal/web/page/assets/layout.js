@@ -4,7 +4,7 @@ import { html, signal, useEffect, useErrorBoundary, useRef } from './lib.js';
 import { overlay } from './keys.js';
 import { hello } from './login.js';
 import { address, route } from './router.js';
-import { benchName, connection, isComplete, questions, refusal, workbenches } from './store.js';
+import { benchLabel, connection, isComplete, questions, refusal, workbenches } from './store.js';
 import { Bytes, Clock, Command, Confirm, Dialog, Empty, Facts, Icon, LiveRegion, Loading, Notices, Problem, Status, Text, announce, isNarrow } from './ui.js';
 import { Overlay } from './palette.js';
 import { views } from './views/index.js';
@@ -36,8 +36,8 @@ const openBench = signal(0);
 /** @param {{bench: any}} props */
 function BenchButton({ bench }) {
   const trouble = bench.problem || bench.notice;
-  return html`<button type="button" class=${trouble ? 'chip warn' : 'chip'} onClick=${() => { openBench.value = bench.pid; }} title=${bench.config}>
-    ${trouble && html`<${Icon} name="warning" />`}<span class="chip-name"><${Text} text=${benchName(bench)} /></span><span class="muted num">${bench.pid}</span>${trouble && html`<span class="unseen">has a problem</span>`}</button>`;
+  return html`<button type="button" class=${trouble ? 'chip warn' : 'chip'} onClick=${() => { openBench.value = bench.pid; }} title=${[bench.config, bench.folder].filter(Boolean).join('\n')}>
+    ${trouble && html`<${Icon} name="warning" />`}<span class="chip-name"><${Text} text=${benchLabel(bench.pid)} /></span><span class="muted num">${bench.pid}</span>${trouble && html`<span class="unseen">has a problem</span>`}</button>`;
 }
 
 function BenchDialog() {

@@ -70,10 +70,10 @@ async function openToken(token) {
 
 /** The screen without a session. */
 export function Login() {
-  const isEnded = session.value === 'ended', error = refused.value;
+  const isEnded = session.value === 'ended', error = refused.value, isServe = hello.value?.mode === 'serve';
   return html`<main class="login">
     <h1>MCP Workbench</h1>
-    ${isEnded && html`<${Problem} title="The session has ended" hint="It was not used for an hour, or the server of this page was started again." />`}
+    ${isEnded && html`<${Problem} title="The session has ended" hint=${isServe ? 'The token was removed or has expired.' : 'It was not used for an hour, or the server of this page was started again.'} />`}
     ${error && !isEnded && html`<${Problem} error=${error} />`}
     ${needs.value !== 'token' && html`<section><h2>Open it with a link</h2>
       <p>A link opens the page once, within a minute. In a terminal, run:</p>

@@ -266,6 +266,16 @@ function seedRates(bench, former) {
 /** What people know a workbench by. @param {{config?: string}} bench */
 export const benchName = (bench) => (bench.config ? bench.config.split(/[/\\]/).slice(-2).join('/') : 'built-in configuration');
 
+/** The name of a workbench, with what tells it from others of the same name: its folder, or what it serves. @param {number} pid */
+export function benchLabel(pid) {
+  const bench = workbenches.value.find((one) => one.pid === pid);
+  if (!bench) return '';
+  const name = benchName(bench), same = workbenches.value.filter((one) => one.pid !== pid && benchName(one) === name);
+  if (!same.length) return name;
+  const isApart = bench.folder && same.every((one) => one.folder !== bench.folder);
+  return `${name} (${isApart ? bench.folder.split(/[/\\]/).filter(Boolean).at(-1) ?? bench.folder : bench.serving})`;
+}
+
 /** The state of a server: one that is idle since its start failed is not just idle. @param {{state: string, lastError?: string}} row */
 export const stateOf = (row) => (row.state === 'idle' && row.lastError ? 'failed' : row.state);
 

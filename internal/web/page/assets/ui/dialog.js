@@ -103,7 +103,7 @@ export const LiveRegion = () => html`<div class="unseen" role="status" aria-live
 /** @type {import('@preact/signals').Signal<{id: number, text: string, hint: string, isProblem: boolean}[]>} */
 const notices = signal([]);
 let lastNotice = 0;
-const noticeTime = 6000, maxNotices = 4;
+const noticeTime = 4000, maxNotices = 4;
 
 /** Shows a short notice for a moment; a problem stays until it is closed. @param {string} text @param {{hint?: string, isProblem?: boolean}} [how] */
 export function notify(text, { hint = '', isProblem = false } = {}) {

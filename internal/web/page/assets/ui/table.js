@@ -27,25 +27,40 @@ const listening = [];
 /** Passes a key to the table; says whether it used it. @param {string} key */
 export const tableKey = (key) => listening.at(-1)?.(key) ?? false;
 
+/** @param {string|number} a @param {string|number} b @param {boolean} down */
+const compare = (a, b, down) => (a === b ? 0 : (a < b) === down ? 1 : -1);
+
+/** Puts new rows between those that are there, which keep their order. @param {any[]} known @param {any[]} more in order @param {(a: any, b: any) => number} order */
+function merged(known, more, order) {
+  if (!more.length) return known;
+  const all = [];
+  let next = 0;
+  for (const row of known) {
+    while (next < more.length && order(more[next], row) < 0) all.push(more[next++]);
+    all.push(row);
+  }
+  return [...all, ...more.slice(next)];
+}
+
 /**
- * Sorts rows. Their order stays for a moment while only their content changes.
+ * Sorts rows. Their order stays for a moment while only their content changes; rows that are new are sorted in.
  * @param {any[]|undefined} rows @param {Column|undefined} column @param {boolean} down @param {(row: any) => string} rowKey
  */
 function useSorted(rows, column, down, rowKey) {
   const former = useRef({ by: '', at: 0, ranks: /** @type {Map<string, number>} */ (new Map()) });
   return useMemo(() => {
     if (!rows || !column?.sort) return rows;
-    const last = former.current, by = `${column.id} ${down}`, time = Date.now();
-    if (last.by === by && time - last.at < sortPause) {
-      const rank = (/** @type {any} */ row) => last.ranks.get(rowKey(row)) ?? Infinity;
-      return rows.map((row) => ({ row, rank: rank(row) })).sort((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0)).map((one) => one.row);
-    }
-    const key = column.sort;
-    const sorted = rows.map((row) => ({ row, key: key(row) })).sort((a, b) => {
-      const order = a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
-      return down ? -order : order;
-    }).map((one) => one.row);
-    former.current = { by, at: time, ranks: new Map(sorted.map((row, n) => [rowKey(row), n])) };
+    const last = former.current, by = `${column.id} ${down}`, time = Date.now(), key = column.sort;
+    /** @param {any[]} list */
+    const inOrder = (list) => list.map((row) => ({ row, key: key(row) })).sort((a, b) => compare(a.key, b.key, down)).map((one) => one.row);
+    const isPaused = last.by === by && time - last.at < sortPause;
+    let sorted;
+    if (isPaused) {
+      const rank = (/** @type {any} */ row) => last.ranks.get(rowKey(row));
+      const known = rows.map((row) => ({ row, rank: rank(row) ?? -1 })).filter((one) => one.rank >= 0).sort((a, b) => a.rank - b.rank).map((one) => one.row);
+      sorted = merged(known, inOrder(rows.filter((row) => rank(row) === undefined)), (a, b) => compare(key(a), key(b), down));
+    } else sorted = inOrder(rows);
+    former.current = { by, at: isPaused ? last.at : time, ranks: new Map(sorted.map((row, n) => [rowKey(row), n])) };
     return sorted;
   }, [rows, column?.id, down]);
 }

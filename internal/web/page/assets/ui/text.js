@@ -37,9 +37,9 @@ export function durationText(seconds) {
   if (seconds < 0.9995) return `${Math.round(seconds * 1e3)} ms`;
   if (seconds < 59.95) return `${seconds.toFixed(seconds < 9.95 ? 1 : 0)} s`;
   const all = Math.round(seconds), minutes = Math.floor(all / 60), hours = Math.floor(minutes / 60), days = Math.floor(hours / 24);
-  if (hours < 1) return `${minutes} min ${all % 60} s`;
-  if (days < 1) return `${hours} h ${minutes % 60} min`;
-  return `${days} d ${hours % 24} h`;
+  if (hours < 1) return `${minutes}m ${all % 60}s`;
+  if (days < 1) return `${hours}h ${minutes % 60}m`;
+  return `${days}d ${hours % 24}h`;
 }
 
 /** @param {{seconds?: number}} props */

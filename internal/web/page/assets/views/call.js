@@ -12,15 +12,21 @@ export const caller = (call) => call.client || call.caller || 'unknown client';
 
 const phases = /** @type {Record<string, string>} */ ({ start: 'its server is starting', server: 'the server works on it', person: 'a person has to answer' });
 
+const effect = 'The client gets an error that a person cancelled it. What the server did until then is not undone.';
+/** What tells a call from others of the same tool. @param {any} call @returns {[string, any][]} */
+const who = (call) => [
+  ['Server', html`<${Text} text=${`${call.toolbox}/${call.server}`} />`], ['Client', html`<${Text} text=${caller(call)} />`], ['Runs for', html`<${Elapsed} since=${call.since} />`],
+];
+
 /** @param {{call: any, small?: boolean}} props */
 export function Cancel({ call, small = false }) {
   const [isBusy, setBusy] = useState(false);
   const onClick = async (/** @type {Event} */ event) => {
     event.stopPropagation();
     // In a list, where nothing else tells what it does and a click may miss, it asks.
-    if (small && !await confirm({ title: `Cancel ${target(call)}?`, action: 'Cancel the call', keep: 'Let it run', danger: true, command: commandLine(call.workbench, 'cancel', call.id), body: html`<p>The client gets an error that a person cancelled it.</p>` })) return;
+    if (small && !await confirm({ title: `Cancel ${target(call)}?`, action: 'Cancel the call', keep: 'Let it run', danger: true, command: commandLine(call.workbench, 'cancel', call.id), body: html`<${Facts} pairs=${who(call)} /><p class="section">${effect}</p>` })) return;
     setBusy(true);
-    act(() => post(at(call.workbench, 'cancel'), { id: call.id }), `${target(call)} was cancelled`).finally(() => setBusy(false));
+    act(() => post(at(call.workbench, 'cancel'), { id: call.id }), `${target(call)} of ${call.toolbox}/${call.server} was cancelled`).finally(() => setBusy(false));
   };
   return html`<button type="button" class=${small ? 'button small' : 'button'} disabled=${isBusy} onClick=${onClick}><${Icon} name="close" />Cancel<span class="unseen"> ${target(call)}</span></button>`;
 }
@@ -39,13 +45,13 @@ export const RunningDetail = ({ call }) => html`
   ]} />
   ${call.phase === 'person' && html`<p class="section"><a href=${address('questions')}>Show what waits for an answer</a></p>`}
   <div class="buttons section"><${Cancel} call=${call} /></div>
-  <p class="muted section">The client gets an error that a person cancelled it. In a terminal:</p><${Command} text=${commandLine(call.workbench, 'cancel', call.id)} />`;
+  <p class="muted section">${effect} In a terminal:</p><${Command} text=${commandLine(call.workbench, 'cancel', call.id)} />`;
 
 /** @param {{call: any}} props */
 export const CallDetail = ({ call }) => html`
   <${Facts} pairs=${[
     ['Outcome', html`<${Status} word=${call.outcome} />`], ['Error', call.error_type && html`<code><${Text} text=${call.error_type} /></code>`],
-    ['Began', html`<${Clock} at=${call.time} />`], ['Took', html`<span class="num">${durationText(call.took_seconds)}</span>`],
+    ['Began', html`<${Clock} at=${call.time} />`], ['Ended', Boolean(Date.parse(call.time)) && html`<${Clock} at=${Date.parse(call.time) + 1000 * call.took_seconds} />`], ['Took', html`<span class="num">${durationText(call.took_seconds)}</span>`],
     ['Client', html`<${Text} text=${caller(call)} />`], ['Caller', call.caller && html`<${Text} text=${call.caller} />`],
     ['Server', html`<${ServerLink} call=${call} />`], ['Tool', html`<${ToolLink} call=${call} />`], ['Method', call.tool && html`<${Text} text=${call.method} />`],
     ['Arguments', html`<${Bytes} bytes=${call.request_bytes} />`], ['Answer', html`<${Bytes} bytes=${call.response_bytes} />`], ['Number', `${call.seq} of workbench ${call.workbench}`],

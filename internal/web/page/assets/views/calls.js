@@ -23,7 +23,7 @@ const columns = [
   { id: 'client', title: 'Client', width: 'minmax(5rem, 1fr)', from: 680, cell: (row) => html`<${Text} text=${caller(row)} />` },
   { id: 'what', title: 'Tool', width: 'minmax(10rem, 2.6fr)', narrow: 'main', cell: what },
   { id: 'outcome', title: 'Outcome', width: '9.6rem', narrow: 'side', cell: (row) => (isRunning(row) ? html`<${Cancel} call=${row} small />` : html`<${Status} word=${row.outcome} />`) },
-  { id: 'took', title: 'Took', width: '5rem', end: true, narrow: 'sub', cell: (row) => (isRunning(row) ? html`<${Elapsed} since=${row.since} />` : html`<span class="num">${durationText(row.took_seconds)}</span>`) },
+  { id: 'took', title: 'Took', width: '5.4rem', end: true, narrow: 'sub', cell: (row) => (isRunning(row) ? html`<${Elapsed} since=${row.since} />` : html`<span class="num">${durationText(row.took_seconds)}</span>`) },
   { id: 'where', title: 'Time spent', width: 'minmax(7rem, 1.2fr)', from: 590, cell: (row) => (isRunning(row) ? html`<${Status} word="running">${row.phase === 'person' ? 'a person' : row.phase === 'start' ? 'start' : 'server'}<//>` : html`<${TimeBar} call=${row} />`) },
   { id: 'bytes', title: 'In / out', width: '8rem', end: true, from: 820, cell: (row) => (isRunning(row) ? '' : html`<span class="num" title="Bytes of the arguments and of the answer">${bytesText(row.request_bytes)} / ${bytesText(row.response_bytes)}</span>`) },
   { id: 'arguments', title: 'Arguments', width: 'minmax(6rem, 1.6fr)', from: 1080, cell: (row) => html`<span class="muted mono"><${Text} text=${row.arguments ?? ''} /></span>` },

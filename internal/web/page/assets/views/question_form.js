@@ -21,10 +21,10 @@ function fieldsOf(schema) {
   }));
 }
 
-/** What is entered first. @param {Field} field */
-function initial({ kind, schema }) {
-  const given = schema?.default;
-  if (kind === 'boolean') return given === true;
+/** What is entered first: nothing, unless the field is required. A default of another is the server's to fill in. @param {Field} field */
+function initial({ kind, isRequired, schema }) {
+  const given = isRequired ? schema?.default : undefined;
+  if (kind === 'boolean') return isRequired ? given === true : undefined;
   if (kind === 'array') return Array.isArray(given) ? given.map(String) : [];
   if (given !== undefined && given !== null) return String(given);
   return '';
@@ -33,7 +33,7 @@ function initial({ kind, schema }) {
 /** The value to send; undefined to leave the field out. @param {Field} field @param {any} entered */
 function valueOf({ kind, isRequired, schema }, entered) {
   if (kind === 'boolean') return entered;
-  if (kind === 'array') return entered.length || isRequired || schema?.minItems ? entered : undefined;
+  if (kind === 'array') return entered.length || isRequired ? entered : undefined;
   if (entered === '' && !(isRequired && kind === 'string')) return undefined;
   if (kind === 'number' || kind === 'integer') {
     const number = Number(entered);
@@ -43,13 +43,28 @@ function valueOf({ kind, isRequired, schema }, entered) {
   return entered;
 }
 
+/** What the server takes if an optional field is left out. @param {Field} field */
+function defaultOf({ kind, isRequired, options, schema }) {
+  const given = schema?.default;
+  if (isRequired || given === undefined || given === null) return '';
+  if (kind === 'boolean') return given ? 'Yes' : 'No';
+  return (Array.isArray(given) ? given : [given]).map((one) => options?.find((option) => option.value === String(one))?.title ?? String(one)).join(', ');
+}
+
+/** What is said about a field. @param {Field} field */
+const about = (field) => [field.description, defaultOf(field) && `Default: ${defaultOf(field)}`].filter(Boolean).join('\n');
+
 const inputTypes = /** @type {Record<string, string>} */ ({ email: 'email', uri: 'url', date: 'date', 'date-time': 'datetime-local', password: 'password' });
 
 /** @param {{field: Field, id: string, entered: any, onEnter: (value: any) => void}} props */
 function Input({ field, id, entered, onEnter }) {
-  const { kind, options, schema, isRequired } = field, describedby = field.description ? `${id}-about` : undefined;
+  const { kind, options, schema, isRequired } = field, describedby = about(field) ? `${id}-about` : undefined;
   /** @param {any} event */
   const onInput = (event) => onEnter(event.target.value);
+  if (kind === 'boolean' && !isRequired) { // a box could not show that nobody has answered
+    return html`<select id=${id} aria-describedby=${describedby} value=${String(entered ?? '')} onChange=${(/** @type {any} */ event) => onEnter(event.target.value ? event.target.value === 'true' : undefined)}>
+      <option value="">–</option><option value="true">Yes</option><option value="false">No</option></select>`;
+  }
   if (kind === 'boolean') return html`<input id=${id} type="checkbox" aria-describedby=${describedby} checked=${entered} onChange=${(/** @type {any} */ event) => onEnter(event.target.checked)} />`;
   if (kind === 'array') {
     return html`<div role="group" aria-labelledby=${`${id}-name`} aria-describedby=${describedby}>${(options ?? []).map((option) => html`<label key=${option.value}><input type="checkbox" checked=${entered.includes(option.value)}
@@ -89,7 +104,7 @@ export function QuestionForm({ schema, onAnswer }) {
     <dl class="facts section">${fields.map((field, n) => html`<div key=${field.name}>
       <dt><label id=${`${id}-${n}-name`} for=${field.kind === 'array' ? undefined : `${id}-${n}`}><${Text} text=${field.title} />${field.isRequired && ' *'}</label></dt>
       <dd><${Input} field=${field} id=${`${id}-${n}`} entered=${entered[n]} onEnter=${(/** @type {any} */ value) => setEntered(entered.map((one, at) => (at === n ? value : one)))} />
-        ${field.description && html`<p class="muted" id=${`${id}-${n}-about`}><${Text} text=${field.description} /></p>`}</dd></div>`)}</dl>
+        ${about(field) && html`<p class="muted field-help" id=${`${id}-${n}-about`}><${Text} text=${about(field)} lines /></p>`}</dd></div>`)}</dl>
     ${fields.some((field) => field.isRequired) && html`<p class="muted">* required</p>`}
     <p class="muted">The server gets what you enter. Enter no password that is not for it.</p>
     <div class="buttons section">

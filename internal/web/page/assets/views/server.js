@@ -3,7 +3,7 @@
 import { Bytes, Command, Elapsed, Facts, Icon, Loading, Problem, Status, Tabs, Text, act, commandLine, confirm, durationText, html, numberText, useLoad, useState } from '../ui.js';
 import { Log } from '../ui/log.js';
 import { at, get, post } from '../api.js';
-import { now, running, servers, stateOf } from '../store.js';
+import { benchLabel, now, running, servers, stateOf, workbenches } from '../store.js';
 import { address, navigate } from '../router.js';
 
 const refreshTime = 5000; // ms, for the memory of processes
@@ -11,21 +11,22 @@ const refreshTime = 5000; // ms, for the memory of processes
 /** @param {any} row */
 const refOf = (row) => `${row.toolbox}/${row.server}`;
 
-/** @param {any} row */
-async function restart(row) {
+/** @param {any} row @param {() => void} onBegin */
+async function restart(row, onBegin) {
   const ref = refOf(row);
   const inFlight = running.peek().list.filter((call) => call.workbench === row.workbench && call.toolbox === row.toolbox && call.server === row.server).length;
   if (inFlight && !await confirm({
     title: `Restart ${ref}?`, action: 'Restart', danger: true, command: commandLine(row.workbench, 'restart', ref),
     body: html`<p>${inFlight === 1 ? 'One call runs' : `${inFlight} calls run`} on it now and will fail.</p>`,
   })) return;
+  onBegin();
   await act(() => post(at(row.workbench, 'restart'), { toolbox: row.toolbox, server: row.server }), `${ref} is started again`);
 }
 
 /** @param {{row: any}} props */
 function Actions({ row }) {
   const [isBusy, setBusy] = useState(false), ref = refOf(row);
-  const onRestart = () => { setBusy(true); restart(row).finally(() => setBusy(false)); };
+  const onRestart = () => { restart(row, () => setBusy(true)).finally(() => setBusy(false)); };
   return html`<div class="buttons section">
       <button type="button" class="button" disabled=${isBusy || row.state === 'faulty'} onClick=${onRestart}><${Icon} name="restart" />${isBusy ? 'Restarting…' : 'Restart'}</button>
       <button type="button" class="button" onClick=${() => navigate('recordings', [], { workbench: String(row.workbench), toolbox: row.toolbox, server: row.server })}><${Icon} name="recordings" />Record…</button>
@@ -101,6 +102,7 @@ export function ServerDetail({ row }) {
   return html`
     <${Facts} pairs=${[
       ['State', html`<${Status} word=${stateOf(row)} />${stateOf(row) === 'failed' ? html` <span class="muted">(started again when it is needed)</span>` : ''}${row.since ? html` <span class="muted">for <${Elapsed} since=${row.since} /></span>` : ''}`],
+      ['Workbench', workbenches.value.length > 1 && html`<${Text} text=${`${benchLabel(row.workbench)}, PID ${row.workbench}`} />`],
       ['Calls, last 5 min', html`<span>${numberText(counts.calls)}${counts.errors ? html`, <span class="bad-text">${numberText(counts.errors)} failed</span>` : ''}${counts.calls ? `, half within ${durationText(counts.p50Seconds)}, 95 % within ${durationText(counts.p95Seconds)}` : ''}</span>`],
       ['Memory', row.memoryBytes ? html`<${Bytes} bytes=${row.memoryBytes} />` : ''], ['Software', detail?.software && html`<${Text} text=${detail.software} />`],
       ['Protocol', row.revision], ['Tools', numberText(row.tools)], ['Clients', numberText(row.clients)], ['Restarts', row.restarts ? numberText(row.restarts) : ''],

@@ -21,6 +21,9 @@ function indented(text) {
   try { return text && JSON.stringify(parseJson(text), null, 2); } catch { return text; }
 }
 
+/** Whether a problem is only that a parameter is not there; see arguments.Check. @param {string} problem */
+const isMissing = (problem) => /^Parameter '.*' is missing/s.test(problem);
+
 /** What is wrong with the arguments. @param {any} definition @param {string} text @param {boolean} isJson */
 function useCheck(definition, text, isJson) {
   const [found, setFound] = useState({ problems: /** @type {string[]} */ ([]), notes: /** @type {string[]} */ ([]) });
@@ -45,10 +48,12 @@ export function Try({ id, pid, tool, given }) {
 
 /** @param {{id: string, pid: number, tool: any, form: any, given?: string}} props */
 function TryForm({ id, pid, tool, form, given }) {
-  const [text, setText] = useState(() => indented(given) ?? JSON.stringify(initial(form) ?? {}, null, 2));
+  const [text, write] = useState(() => indented(given) ?? JSON.stringify(initial(form) ?? {}, null, 2));
+  const [isBegun, setBegun] = useState(given !== undefined); // until then, nobody has forgotten anything
+  const setText = (/** @type {string} */ next) => { write(next); setBegun(true); };
   const editor = useId();
   const { value, problem } = useMemo(() => parsed(text), [text]);
-  const { problems, notes } = useCheck(tool.definition, text, !problem);
+  const { problems: all, notes } = useCheck(tool.definition, text, !problem), problems = isBegun ? all : all.filter((one) => !isMissing(one));
   const trial = trialOf(id).state.value, isRunning = trial?.state === 'running';
   const ref = `${tool.toolbox}/${tool.server}/${tool.name}`;
   const command = commandLine(undefined, 'call', ref, ...(value ? words(form, value) : []));
@@ -63,7 +68,7 @@ function TryForm({ id, pid, tool, form, given }) {
     void start(id, pid, { toolbox: tool.toolbox, server: tool.server, tool: tool.name }, text);
   };
   return html`
-    <form class="try" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); if (!problem && !isRunning) void call(); }}>
+    <form class="try" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); setBegun(true); if (!problem && !isRunning) void call(); }}>
       ${value ? html`<${Members} field=${form} value=${value} onChange=${(/** @type {any} */ next) => setText(JSON.stringify(next ?? {}, null, 2))} />` : html`<p class="muted">The form is back when the JSON is right.</p>`}
       ${form.note && html`<p class="muted">${form.note}: enter JSON.</p>`}
       <div class="field"><label for=${editor}>As JSON</label>
