@@ -72,7 +72,7 @@ async function send(method, path, params, body, abort) {
     throw new ApiError(0, { error: 'The server of this page does not answer', hint: 'See whether "mcp-workbench ui" still runs' });
   }
   if (response.ok) return response;
-  if (response.status === 401 && token) closeSession(session.value === 'open' ? 'ended' : 'none'); // what never opened cannot end
+  if (response.status === 401 && token) closeSession(session.value === 'unknown' ? 'none' : 'ended'); // what never opened cannot end
   const problem = await response.json().catch(() => (response.status === 404 ? { error: 'The workbench does not know this request', hint: 'It may be of another version: start it again after an update' } : {}));
   throw new ApiError(response.status, problem);
 }
