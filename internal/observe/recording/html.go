@@ -14,7 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 )
 
-// View has the files that show a recording in a browser: recording-view.js and recording-view.css, which the page uses as
+// View has the files that show a recording in a browser: recording-view.js and recording-view.css, which the page serves as
 // well, and what a file that stands alone needs besides.
 //
 //go:embed view

@@ -10,6 +10,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 )
 
 //go:embed assets
@@ -79,13 +81,25 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request) {
 	kind := types[path.Ext(name)]
 	data, err := []byte(nil), fs.ErrNotExist
 	if kind != "" && fs.ValidPath(name) {
-		data, err = fs.ReadFile(a.files, name)
+		data, err = a.read(name)
 	}
 	if err != nil {
 		refuse(w, http.StatusNotFound, "The page has no such file", "")
 		return
 	}
 	write(w, kind, data)
+}
+
+// recordingView are the files that show a recording. The program has them once, for the page and for the files that stand
+// alone; a folder that replaces the built-in files may have others.
+var recordingView = map[string]bool{"recording-view.js": true, "recording-view.css": true}
+
+func (a *assets) read(name string) ([]byte, error) {
+	data, err := fs.ReadFile(a.files, name)
+	if errors.Is(err, fs.ErrNotExist) && recordingView[name] {
+		return fs.ReadFile(recording.View, "view/"+name)
+	}
+	return data, err
 }
 
 func write(w http.ResponseWriter, kind string, data []byte) {

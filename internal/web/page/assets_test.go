@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
 )
 
 // vendored is vendor.json.
@@ -138,6 +140,13 @@ func TestSizeOfAssets(t *testing.T) {
 		}
 		if name != "assets/index.html" && types[path.Ext(name)] == "" {
 			t.Errorf("%s has no type, and is not served", name)
+		}
+		size += len(data)
+	}
+	for name := range recordingView {
+		data, err := fs.ReadFile(recording.View, "view/"+name)
+		if err != nil {
+			t.Fatal(err)
 		}
 		size += len(data)
 	}

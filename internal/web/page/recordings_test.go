@@ -1,23 +1,31 @@
 package page
 
 import (
-	"bytes"
-	"io/fs"
+	"net/http"
+	"strings"
 	"testing"
-
-	"github.com/mcp-workbench/mcp-workbench/internal/observe/recording"
+	"testing/fstest"
 )
 
-// What shows a recording is in the page and in the files that stand alone. The page has a copy, so that --assets has all of it.
+// What shows a recording is in the program once: the page serves what the files that stand alone have, unless a folder that
+// replaces the built-in files has its own.
 func TestRecordingsLookTheSameEverywhere(t *testing.T) {
-	for _, name := range []string{"recording-view.js", "recording-view.css"} {
-		want, err := fs.ReadFile(recording.View, "view/"+name)
-		if err != nil {
-			t.Fatal(err)
+	const index = `<script type="importmap">{}</script>`
+	for _, one := range []struct {
+		options Options
+		want    string
+	}{
+		{Options{}, "export function showRecording"},
+		{Options{Assets: fstest.MapFS{"index.html": {Data: []byte(index)}}}, "export function showRecording"},
+		{Options{Assets: fstest.MapFS{"index.html": {Data: []byte(index)}, "recording-view.js": {Data: []byte("// mine")}}}, "// mine"},
+	} {
+		p := newTestPage(t, one.options)
+		got := request(p, http.MethodGet, "/ui/assets/recording-view.js", "", "")
+		if got.Code != http.StatusOK || !strings.Contains(got.Body.String(), one.want) || !strings.HasPrefix(got.Header().Get("Content-Type"), "text/javascript") {
+			t.Errorf("%d, %s: %.80s", got.Code, got.Header().Get("Content-Type"), got.Body)
 		}
-		got, err := fs.ReadFile(builtIn, "assets/"+name)
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("copy internal/observe/recording/view/%s to internal/web/page/assets: %v", name, err)
+		if got := request(p, http.MethodGet, "/ui/assets/alone.js", "", ""); got.Code != http.StatusNotFound {
+			t.Errorf("alone.js, which is not for the page: %d", got.Code)
 		}
 	}
 }
