@@ -154,7 +154,7 @@ var orders = map[string]any{
 		"ask_size": []any{map[string]any{"ask": "elicitation/create", "with": map[string]any{
 			"message": "Which size shall be reserved?",
 			"requestedSchema": map[string]any{"type": "object", "required": []string{"size"}, "properties": map[string]any{
-				"size": map[string]any{"type": "string", "title": "Size", "enum": []string{"S", "M", "L"}}, "note": map[string]any{"type": "string", "title": "Note"},
+				"size": map[string]any{"type": "string", "title": "Size", "enum": []string{"S", "M", "L"}}, "note": map[string]any{"type": "string", "title": hostileTool},
 				"gift": map[string]any{"type": "boolean", "title": "Gift", "default": false}, "count": map[string]any{"type": "integer", "title": "Count", "default": 1},
 			}},
 		}}},

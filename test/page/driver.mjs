@@ -1,6 +1,6 @@
 // What the scripts of this folder share: a client from npm that starts a workbench, the page of 'mcp-workbench ui' in
 // Chromium, and checks, each of which prints one JSON line for page_test.go.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -72,6 +72,23 @@ export async function ui(args = []) {
     first: await next(), end,
     link: () => { child.stdin.write("\n"); return next(); },
   };
+}
+
+/** serve runs 'mcp-workbench serve --ui'. It returns the address, and a token for the page. */
+export async function serve(config) {
+  const options = { env: bench.environment, cwd: bench.folder };
+  const token = execFileSync(bench.binary, ["token", "add", "page", "--for", "page"], { ...options, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  const child = spawn(bench.binary, ["--config", config, "serve", "--ui", "--listen", "127.0.0.1:0"], { ...options, stdio: ["ignore", "ignore", "pipe"] });
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  ends.push(() => { child.kill("SIGINT"); return ended; });
+  for await (const line of createInterface({ input: child.stderr })) {
+    const [base] = /http:[^ ]*(?=\/ui\/)/.exec(line) ?? [];
+    if (base) {
+      child.stderr.resume();
+      return [base, token];
+    }
+  }
+  throw new Error("'serve --ui' ended");
 }
 
 let browser;

@@ -1,6 +1,6 @@
 // Every view and action of the page, in one session: node views.mjs BENCH.json
 import { readFileSync, writeFileSync } from "node:fs";
-import { assert, bench, check, client, equal, open, run, text, ui } from "./driver.mjs";
+import { assert, bench, check, client, equal, open, run, serve, text, ui } from "./driver.mjs";
 
 const menu = (page, name) => page.getByRole("navigation", { name: "Views" }).getByRole("link", { name });
 const go = async (page, name) => {
@@ -13,7 +13,7 @@ const details = (page) => page.locator("section.detail");
 const viewNames = ["Servers", "Calls", "Tools", "Toolboxes", "Changes", "Questions", "Clients", "Logins", "Recordings"];
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
-/** audit has axe-core look at every view, with something open where there is something. */
+/** audit has axe-core look at every view by all its rules, with something open where there is something. */
 async function audit(page) {
   const found = [];
   for (const [colorScheme, width] of [["light", 1280], ["dark", 1280], ["light", 360], ["dark", 360]]) {
@@ -26,7 +26,7 @@ async function audit(page) {
       if (await rows.count() > 1) await rows.nth(1).click();
       await page.setViewportSize({ width, height: 800 });
       await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => window.axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }));
+      const { violations } = await page.evaluate(() => window.axe.run());
       for (const one of violations) found.push(`${name}, ${colorScheme}, ${width} px: ${one.id}: ${one.nodes.map((node) => node.target + " " + node.failureSummary).join("; ")}`);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (wide > 0) found.push(`${name}, ${width} px: ${wide} px too wide`);
@@ -145,6 +145,9 @@ await run(async () => {
     await page.keyboard.press("Escape");
     await ada.use("helpers", "everything", "get-sum", { a: "no number", b: 1 });
     await row(page, "get-sum").getByText(/error/i).first().waitFor();
+    await go(page, "Servers");
+    await row(page, "helpers/everything").getByRole("img", { name: /at most [1-9]\d* in the last minute/ }).waitFor();
+    await go(page, "Calls");
   });
 
   await check("calls: cancel one that runs", async () => {
@@ -182,8 +185,9 @@ await run(async () => {
     await details(page).getByText("inputSchema").first().waitFor();
   });
 
-  const openTool = async (words, name) => {
+  const openTool = async (words, name, ofWorkbench) => {
     await go(page, "Tools");
+    if (ofWorkbench) await page.getByRole("combobox", { name: "Workbench" }).selectOption(await page.getByRole("option", { name: ofWorkbench }).getAttribute("value"));
     await page.locator("input[type=search]:placeholder-shown").waitFor(); // the menu empties the search
     await page.getByRole("searchbox").fill(words);
     await page.getByRole("row").filter({ has: page.getByRole("gridcell", { name, exact: true }) }).first().click();
@@ -307,6 +311,12 @@ await run(async () => {
     const card = page.getByRole("region").filter({ hasText: "Which size shall be reserved?" });
     await card.getByLabel("Size").selectOption("M");
     await card.getByText("Default: No").waitFor();
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 });
+      const over = await card.locator("dt").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent));
+      equal(over, [], `what reaches into the field beside it at ${width} px`);
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
     const [sent] = await Promise.all([page.waitForRequest(/\/answer\?/), card.getByRole("button", { name: /send|accept|answer/i }).click()]);
     equal(sent.postDataJSON(), { action: "accept", content: { size: "M" } }, "what was sent of fields that nobody touched");
     const answer = await asked;
@@ -376,8 +386,26 @@ await run(async () => {
     await row(page, "more/clock").waitFor();
     await go(page, "Clients");
     await row(page, "bob").waitFor();
+    await bob.open("more");
+    const open = await openTool("tells the time", "now", /other\.json/); // of a file that commands do not find by themselves
+    await open.getByText(`mcp-workbench --config ${bench.config2} call more/clock/now`).waitFor();
+    await go(page, "Clients");
     await bob.close();
     await row(page, "bob").waitFor({ state: "detached" });
+  });
+
+  await check("the page of 'serve --ui', for a token", async () => {
+    const [base, token] = await serve(bench.config2);
+    const other = await open(`${base}/ui/`);
+    await other.getByLabel("Token").fill("wrong");
+    await other.keyboard.press("Enter");
+    await other.getByText("does not know this token").first().waitFor();
+    await other.getByLabel("Token").fill(token);
+    await other.keyboard.press("Enter");
+    await row(other, "more/clock").waitFor();
+    equal(await row(other, "helpers/everything").count(), 0, "the servers of other workbenches");
+    equal([await other.context().cookies(), await other.evaluate(() => localStorage.length)], [[], 0], "what the browser keeps");
+    await other.context().close();
   });
 
   await check("accessibility: axe finds nothing, in light and dark, wide and at 360 px", () => audit(page));

@@ -43,6 +43,6 @@ export * from './lib.js';
 export { Icon } from './ui/icons.js';
 export { Table, tableKey } from './ui/table.js';
 export { Clock, Bytes, Duration, Elapsed, Json, Path, Sparkline, Status, Text, bytesText, durationText, numberText } from './ui/text.js';
-export { Command, Confirm, Dialog, LiveRegion, Notices, act, announce, commandLine, confirm, notify } from './ui/dialog.js';
+export { Command, Confirm, Dialog, LiveRegion, Notices, act, announce, commandLine, configCommandLine, confirm, notify } from './ui/dialog.js';
 export { Empty, Facts, Filter, Loading, Problem, Split, Tabs, isNarrow } from './ui/parts.js';
 export { useFilter, useLoad } from './ui/load.js';

@@ -19,6 +19,17 @@ export function commandLine(pid, ...words) {
   return all.join(' ');
 }
 
+const usualFile = 'workbench-config.json'; // which commands find by themselves, where they are told no other
+
+/**
+ * A command line that reads the configuration instead of asking a workbench. It names the file where the workbench was told one.
+ * @param {number} pid @param {...(string|number)} words
+ */
+export function configCommandLine(pid, ...words) {
+  const file = workbenches.value.find((one) => one.pid === pid)?.config ?? '';
+  return commandLine(undefined, ...(file && file.split(/[/\\]/).at(-1) !== usualFile ? ['--config', file] : []), ...words);
+}
+
 /** A command line to copy. @param {{text: string}} props */
 export function Command({ text }) {
   const [isCopied, setCopied] = useState(false);

@@ -1,6 +1,6 @@
 // @ts-check
 // One server: why it is in its state, and what to do about it.
-import { Bytes, Command, Elapsed, Facts, Icon, Loading, Problem, Status, Tabs, Text, act, commandLine, confirm, durationText, html, numberText, useLoad, useState } from '../ui.js';
+import { Bytes, Command, Elapsed, Facts, Icon, Loading, Problem, Status, Tabs, Text, act, commandLine, configCommandLine, confirm, durationText, html, numberText, useLoad, useState } from '../ui.js';
 import { Log } from '../ui/log.js';
 import { at, get, post } from '../api.js';
 import { benchLabel, now, running, servers, stateOf, workbenches } from '../store.js';
@@ -45,7 +45,7 @@ function Trouble({ row }) {
   if (!row.lastError) return null;
   const next = row.state === 'backing off' && row.tryAt ? html`<p>Next try ${row.tryAt > now.value ? html`in <${Elapsed} until=${row.tryAt} />` : 'now'}.${row.failures > 1 ? ` It failed ${row.failures} times in a row` : ''}${row.failingSince ? html`, for <${Elapsed} since=${row.failingSince} />` : ''}.</p>` : null;
   const command = row.state === 'login needed' ? ['login', refOf(row)] : row.state === 'faulty' ? ['validate'] : ['doctor', refOf(row)];
-  return html`<div class="section"><${Problem} title=${html`<${Text} text=${row.lastError} lines />`}>${next}<${Command} text=${commandLine(row.state === 'faulty' || row.state === 'login needed' || command[0] === 'doctor' ? undefined : row.workbench, ...command)} /><//></div>`;
+  return html`<div class="section"><${Problem} title=${html`<${Text} text=${row.lastError} lines />`}>${next}<${Command} text=${configCommandLine(row.workbench, ...command)} /><//></div>`;
 }
 
 /** What sets this copy of a server apart from the others. @param {any} why @returns {string[]} */

@@ -1,6 +1,6 @@
 // @ts-check
 // To try a tool: its arguments as a form and as JSON, and the call while it runs.
-import { Command, Json, Loading, Problem, Status, Text, act, bytesText, commandLine, confirm, durationText, html, useEffect, useId, useLoad, useMemo, useState } from '../ui.js';
+import { Command, Json, Loading, Problem, Status, Text, act, bytesText, configCommandLine, confirm, durationText, html, useEffect, useId, useLoad, useMemo, useState } from '../ui.js';
 import { Raw, post } from '../api.js';
 import { Members } from './tool-form.js';
 import { initial, isObject, parseJson, words } from './form-value.js';
@@ -56,7 +56,7 @@ function TryForm({ id, pid, tool, form, given }) {
   const { problems: all, notes } = useCheck(tool.definition, text, !problem), problems = isBegun ? all : all.filter((one) => !isMissing(one));
   const trial = trialOf(id).state.value, isRunning = trial?.state === 'running';
   const ref = `${tool.toolbox}/${tool.server}/${tool.name}`;
-  const command = commandLine(undefined, 'call', ref, ...(value ? words(form, value) : []));
+  const command = configCommandLine(pid, 'call', ref, ...(value ? words(form, value) : []));
   const call = async () => {
     if (!tool.readOnly) {
       const yes = await confirm({

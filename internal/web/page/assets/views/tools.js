@@ -97,7 +97,7 @@ function Detail({ pid, name, given, row, tab, onTab }) {
   return html`<p class="field-row"><a href=${address('servers', [pid, `${toolbox}/${server}`])}><${Text} text=${`${toolbox}/${server}`} /></a> <${Marks} row=${value} /></p>
     ${value.withheld && html`<${Problem} title="Clients do not get this tool" hint=${`It ${value.withheld}`} />`}
     ${value.changed && html`<p><${Status} word="Its definition changed" tone="warn" icon="warning" /> <a href="#/changes">See what changed</a></p>`}
-    ${(value.warnings ?? []).map((/** @type {string} */ one) => html`<p key=${one} class="note-box"><${Status} word="Warning" tone="warn" icon="warning" /> <${Text} text=${one} lines /></p>`)}
+    ${(value.warnings ?? []).map((/** @type {string} */ one) => html`<p key=${one} class="note-box"><${Status} word="Warning" tone="warn" icon="warning">Warning:<//> <${Text} text=${one} lines /></p>`)}
     ${description && html`<details class="section" open=${description.length < 600}><summary>Description</summary><pre class="description"><${Text} text=${description} lines /></pre></details>`}
     <${Tabs} label="The tool" tabs=${tabs} selected=${tab} onSelect=${onTab} />`;
 }
