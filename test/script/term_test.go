@@ -91,8 +91,9 @@ func (s *state) startScreen(args []string) error {
 	if err := os.WriteFile(config, []byte(termConfig), 0o600); err != nil {
 		return err
 	}
-	// tmux does not always know the code. The shell lives on after a Ctrl-C that is for both.
-	const run = `trap : INT; mcp-workbench "$@"; echo $? >"$0"`
+	// tmux does not always know the code. The shell lives on after a Ctrl-C that is for both. It asks the terminal where the cursor is
+	// before it ends: the answer comes when all output is on the screen, and tmux drops what it has not read when the shell ends.
+	const run = `trap : INT; mcp-workbench "$@"; echo $? >"$0"; stty -icanon -echo min 0 time 50; printf '\033[6n'; dd bs=32 count=1 >/dev/null 2>&1`
 	s.screen = one
 	_, err = one.tmux(append([]string{"-f", config, "new-session", "-d", "-x", "80", "-y", "24", "-c", s.dir, "sh", "-c", run, one.code()}, args...)...)
 	return err
