@@ -145,6 +145,10 @@ func Kinds() []*Kind {
 			Group: Caches, Kept: "while it runs",
 		},
 		{
+			Name: "lead the browser to the page of `ui`, with a link that works once; not on Linux and Windows", Place: Runtime,
+			Patterns: []string{"page-*.html"}, Group: Caches, Kept: "a minute, or until `ui` ends",
+		},
+		{
 			Name: "your configuration, and its variables in `workbench.env`; may contain secrets", Place: Config,
 			Patterns: []string{"workbench-config.json", "workbench.env", "workbench.lock", ".workbench-*"}, Group: Settings, Kept: "yours",
 		},
