@@ -55,6 +55,7 @@ async function screenshots(page) {
     await go(page, name);
     if (open) await row(page, open).click();
     await page.locator(".loading").first().waitFor({ state: "detached" });
+    if (name === "Recordings") await page.getByRole("slider").first().waitFor(); // drawn after it was loaded
     await picture(page, name.toLowerCase());
   }
 }
