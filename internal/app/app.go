@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -301,7 +302,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if gate := a.gate.Load(); gate != nil {
 		gate.SetRules(rules(cfg.HTTP))
 		a.warnOfTokens(a.tokens.Load())
-		if cfg.HTTP.Listen != before.Listen || cfg.HTTP.TLS != before.TLS || cfg.HTTP.SessionIdle != before.SessionIdle || cfg.HTTP.ClientIdle != before.ClientIdle {
+		if cfg.HTTP.Listen != before.Listen || !reflect.DeepEqual(cfg.HTTP.TLS, before.TLS) || cfg.HTTP.SessionIdle != before.SessionIdle || cfg.HTTP.ClientIdle != before.ClientIdle {
 			a.log.Warn("http.listen, http.tls, http.sessionIdle and http.clientIdle stay as they were until the next start")
 		}
 	}

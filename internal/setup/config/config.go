@@ -115,7 +115,10 @@ type Server struct {
 	InheritEnv   InheritEnv // resolved in the same order
 	Disabled     bool
 	KeepDetached bool
-	DoubtHints   bool // the annotations of its tools do not count
+
+	// Instances is for whom it runs: a constant Instances…; "": the default, which is per person if there are people.
+	Instances  string
+	DoubtHints bool // the annotations of its tools do not count
 }
 
 // Variable is a name with its value: an environment variable or an HTTP header.

@@ -26,10 +26,18 @@ type HTTP struct {
 	TLS            TLS
 	SessionIdle    time.Duration // ends an unused session; never zero
 	ClientIdle     time.Duration // stops the servers that run for one unused session only; never zero
+	OAuth          *HTTPOAuth    // nil: there are no people, only tokens
+	TrustedProxies []netip.Prefix
+	Drain          time.Duration // for calls in flight when 'serve' ends
+	Limits         PersonLimits
 }
 
 // TLS holds the absolute paths of the certificate and its key; "" without TLS.
-type TLS struct{ Cert, Key string }
+type TLS struct {
+	Cert, Key string
+	ClientCA  string         // the file with the authorities of client certificates; "": none is asked for
+	Clients   []ToolboxGrant // by the name in a client certificate
+}
 
 func defaultHTTP() HTTP {
 	return HTTP{Listen: DefaultListen, SessionIdle: DefaultSessionIdle, ClientIdle: DefaultClientIdle}

@@ -25,6 +25,7 @@ type OAuth struct {
 	CallbackPort        int // 0: the workbench chooses one and keeps it
 	Account             string
 	PKCE                string // "", or "assume": the metadata does not mention PKCE, but the server supports S256
+	Accounts            string // "": one login for all; or AccountsPerPerson
 
 	Grant            string // "": a person signs in; otherwise one of grants
 	TokenAuth        string // "": as registered; otherwise one of tokenAuths

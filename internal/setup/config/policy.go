@@ -141,6 +141,9 @@ const (
 	CallerTerminal = "terminal" // a person who uses commands such as 'call'
 	CallerHTTP     = "http"     // a client over HTTP without a token; no rule can name it
 	CallerToken    = "token:"   // a client over HTTP; its token's name follows
+
+	CallerPerson      = "person:"      // who signed in at the identity provider; the subject follows
+	CallerCertificate = "certificate:" // who has a client certificate; the name in it follows
 )
 
 // Match returns the first pattern of a rule of the file that matches a tool; "" for a rule without patterns.
