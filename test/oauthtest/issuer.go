@@ -45,6 +45,7 @@ type Issuer struct {
 type signingKey struct {
 	id, algorithm string
 	private       crypto.Signer
+	signs         bool // it is the newest one that does
 }
 
 // StartIssuer runs an issuer until the end of the test.
@@ -59,10 +60,11 @@ func StartIssuer(t testing.TB) *Issuer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.keys = []signingKey{{"rsa", "RS256", rsaKey}}
-	if err := errors.Join(i.AddKey("first"), i.Back()); err != nil {
+	i.keys = []signingKey{{"rsa", "RS256", rsaKey, true}}
+	if err := errors.Join(i.Publish("first"), i.Back()); err != nil {
 		t.Fatal(err)
 	}
+	i.SignWith("first")
 	t.Cleanup(i.Away)
 	return i
 }
@@ -70,16 +72,25 @@ func StartIssuer(t testing.TB) *Issuer {
 // URL is the identifier of the issuer.
 func (i *Issuer) URL() string { return "http://" + i.address }
 
-// AddKey publishes another key for ES256, which signs from now on.
-func (i *Issuer) AddKey(id string) error {
+// Publish publishes another key for ES256, which does not sign yet.
+func (i *Issuer) Publish(id string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.keys = append(i.keys, signingKey{id, "ES256", key})
+	i.keys = append(i.keys, signingKey{id, "ES256", key, false})
 	return nil
+}
+
+// SignWith signs with a published key from now on. Those of before stay published.
+func (i *Issuer) SignWith(id string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for n := range i.keys {
+		i.keys[n].signs = i.keys[n].signs || i.keys[n].id == id
+	}
 }
 
 // Away closes the listener and all connections.
@@ -175,7 +186,7 @@ func (i *Issuer) Sign(header, claims map[string]any) string {
 	var key signingKey
 	i.mu.Lock()
 	for _, one := range i.keys {
-		if one.algorithm == algorithm || algorithm == "" && one.algorithm == "ES256" {
+		if one.signs && (one.algorithm == algorithm || algorithm == "" && one.algorithm == "ES256") {
 			key = one
 		}
 	}
