@@ -273,7 +273,7 @@ func (in *instance) pid() int {
 func (s *Server) refresh(in *instance) {
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	defer cancel()
-	snapshot, err := s.readTools(ctx, in.session)
+	snapshot, err := s.readTools(ctx, in.session, false)
 	if err != nil {
 		s.log.Warn("could not read the changed tools; the old list stays", "reason", s.explain(in.process, err, s.config.Timeouts.Connect))
 		return
@@ -287,7 +287,7 @@ func (s *Server) refresh(in *instance) {
 	if !s.isSame(before, snapshot) {
 		s.log.Info("tools changed", "tools", len(snapshot.Tools))
 		s.logWithheld(snapshot)
-		s.fleet.options.ToolsChanged(s.toolbox)
+		s.fleet.options.ToolsChanged(s.toolbox, s.scope())
 	}
 	pause := time.NewTimer(refreshPause)
 	defer pause.Stop()

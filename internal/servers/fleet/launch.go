@@ -117,7 +117,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 		return err
 	}
 	s.setLevel(in.session)
-	tools, err := s.readTools(ctx, in.session)
+	tools, err := s.readTools(ctx, in.session, true)
 	if err != nil {
 		return err
 	}
@@ -149,8 +149,8 @@ func (s *Server) announceSession(session *downstream.Session) {
 	}
 }
 
-// readTools reads and caches the server's tools, and compares them with the last reading.
-func (s *Server) readTools(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
+// readTools reads and caches the server's tools, when it starts or later, and compares them with the last reading.
+func (s *Server) readTools(ctx context.Context, session *downstream.Session, starts bool) (*catalog.Snapshot, error) {
 	definitions, note, err := session.ListTools(ctx)
 	if err != nil {
 		return nil, err
@@ -161,8 +161,8 @@ func (s *Server) readTools(ctx context.Context, session *downstream.Session) (*c
 		ListedFor: digestOf(s.key.capabilities),
 	}, s.config.Filter)
 	s.logFaults(s.permitted(snapshot).Warnings)
-	snapshot = s.compare(snapshot)
-	s.remember(snapshot)
+	snapshot = s.intern(s.compare(snapshot))
+	s.remember(snapshot, starts)
 	return snapshot, nil
 }
 
@@ -172,13 +172,17 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 	for i, variable := range s.config.Env {
 		extra[i] = variable.Name + "=" + variable.Value
 	}
+	said := "" // whose instance it is, in a log of all of them
+	if s.person != "" {
+		said = "[" + s.personName + "] "
+	}
 	inherit := process.Inherit{All: s.config.InheritEnv.All, Patterns: s.config.InheritEnv.Patterns}
 	spec = process.Spec{
 		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
 		KeepDetached: s.config.KeepDetached,
 		StderrLine: func(line string) {
 			line = s.fleet.cleanServerText(line)
-			s.journal.Add(line)
+			s.journal.Add(said + line)
 			s.log.Debug("server printed", "stderr", line)
 		},
 	}

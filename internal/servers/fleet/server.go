@@ -38,6 +38,7 @@ type definition struct {
 	toolbox    string
 	config     config.Server
 	log        *slog.Logger
+	instances  string // for whom it runs; see instancesOf
 	maxMessage int
 	identity   func() catalog.Hash  // see findIdentity
 	signIn     *signIn              // how to sign in to it; nil: not at all
@@ -58,6 +59,8 @@ type audience struct {
 	hops         string      // the mark of the clients' connections; "" if they are not workbenches
 	refusal      error       // why the clients cannot use the server; nil if they can
 	account      string      // of the client that the variant was made for
+	person       string      // whose the variant is alone; "": the user of the workbench's, or of all
+	personName   string      // of that client
 	number       uint64      // of that client
 	left         time.Time   // when a client left last
 	persons      personsSeen // whose clients use it
@@ -113,14 +116,14 @@ var (
 	errDismissed = errors.New("the server is no longer part of the configuration")
 )
 
-func newServer(f *Fleet, toolbox string, server config.Server, maxMessage int) *Server {
+func newServer(f *Fleet, toolbox string, server config.Server, instances string, maxMessage int) *Server {
 	s := &Server{
 		definition: definition{
-			fleet: f, toolbox: toolbox, config: server, maxMessage: maxMessage,
+			fleet: f, toolbox: toolbox, config: server, instances: instances, maxMessage: maxMessage,
 			log: f.options.Log.With("toolbox", toolbox, "server", server.Name), taps: &downstream.TapPoint{},
 		},
 		lifecycle:  lifecycle{dismissed: make(chan struct{})},
-		startHints: &startHints{}, memory: &memory{}, journal: &journal.Journal{},
+		startHints: &startHints{}, memory: &memory{flagged: &flags{}}, journal: &journal.Journal{},
 	}
 	s.identity = sync.OnceValue(s.findIdentity)
 	s.signIn = f.signInTo(toolbox, &server)
@@ -330,7 +333,7 @@ func (s *Server) live(pending *attempt) {
 		s.configured().variants.gone.Store(nil)
 	}
 	if err == nil && (before == nil || !s.isSame(before, in.snapshot())) {
-		s.fleet.options.ToolsChanged(s.toolbox)
+		s.fleet.options.ToolsChanged(s.toolbox, s.scope())
 	}
 	if events := s.fleet.options.Events; events != nil && s.fleet.life.Err() == nil {
 		events.ServerStarted(s.toolbox, s.Name(), time.Since(began), err)

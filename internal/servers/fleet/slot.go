@@ -36,7 +36,7 @@ func (s *Server) slotGroup() slotGroup {
 	defer v.mu.Unlock()
 	c := slotGroup{s.account, s.key.folder, s.key.environment}
 	if clients := v.clientsOf(s); len(clients) > 0 {
-		c.account = clients[0].options.Account
+		c.account = clients[0].account()
 	}
 	return c
 }
@@ -120,7 +120,7 @@ func (s *Server) spare(account string) (v spareVariant, ok bool) {
 		if p.away.Load() {
 			continue
 		}
-		if p.options.Account != account {
+		if p.account() != account {
 			return v, false
 		}
 		v.counted = 1
