@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 )
 
 // This file takes the answer of the identity provider, which says who has opened a link.
@@ -152,6 +154,7 @@ func (p *Pages) exchange(ctx context.Context, endpoint, code, verifier string) (
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {p.providerRedirectURI()}, "code_verifier": {verifier},
 	}
 	settings := &p.options.Settings
+	masker := secret.NewMasker([]string{code, verifier, settings.ClientSecret}) // some providers quote what they refuse
 	answer, err := p.post(ctx, endpoint, form, settings.ClientSecret != "")
 	if err == nil && answer.Error == "invalid_client" && settings.ClientSecret != "" {
 		form.Set("client_secret", settings.ClientSecret)
@@ -161,10 +164,10 @@ func (p *Pages) exchange(ctx context.Context, endpoint, code, verifier string) (
 	case err != nil:
 		return "", unreachable(p, err)
 	case answer.Error == "invalid_client" || answer.Error == "unauthorized_client":
-		p.options.Log.Warn("the identity provider refuses the client of 'http.oauth.clientId'", "reason", words(answer.Error, answer.Description))
+		p.options.Log.Warn("the identity provider refuses the client of 'http.oauth.clientId'", "reason", masker.Mask(words(answer.Error, answer.Description)))
 		return "", refused("the identity provider refuses the client of this workbench; those who run it have to check 'http.oauth.clientId' and 'http.oauth.clientSecret'")
 	case answer.Error != "":
-		return "", refused("the identity provider did not sign you in: %s", words(answer.Error, answer.Description))
+		return "", refused("the identity provider did not sign you in: %s", masker.Mask(words(answer.Error, answer.Description)))
 	case answer.IDToken == "":
 		return "", refused("the identity provider did not say who you are: its answer has no 'id_token'; those who run the workbench have to allow the scope 'openid' for its client")
 	}

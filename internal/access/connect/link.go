@@ -116,17 +116,14 @@ func (p *Pages) forget(l *Link) {
 
 // end ends the link, once, and tells how. Other is the subject of somebody else who opened it.
 func (l *Link) end(err error, other string) {
-	if !l.finish(err) {
-		return
-	}
-	l.pages.report(l, other)
-	if err == nil {
+	if l.finish(err, func() { l.pages.report(l, other) }) && err == nil {
 		l.pages.endOthers(l)
 	}
 }
 
-// finish ends the link, once. It is remembered for some time, to say so to whoever opens it.
-func (l *Link) finish(err error) bool {
+// finish ends the link, once, and has that reported before anybody goes on. The link is remembered for some time, to say so to
+// whoever opens it.
+func (l *Link) finish(err error, report func()) bool {
 	p := l.pages
 	p.mu.Lock()
 	if l.phase == ended {
@@ -141,9 +138,10 @@ func (l *Link) finish(err error) bool {
 		l.timer.Stop()
 	}
 	p.mu.Unlock()
-	if err == nil && l.request.Made != nil { // before those who wait go on
+	if err == nil && l.request.Made != nil {
 		l.request.Made()
 	}
+	report()
 	close(l.done)
 	return true
 }
@@ -160,7 +158,7 @@ func (p *Pages) endOthers(made *Link) {
 	}
 	p.mu.Unlock()
 	for _, l := range others {
-		l.finish(nil)
+		l.finish(nil, func() {}) // it is one login
 	}
 }
 

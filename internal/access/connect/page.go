@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"errors"
 	"html"
 	"io"
 	"net/http"
@@ -77,12 +78,12 @@ func (l *Link) showEnd(w http.ResponseWriter) {
 	l.pages.mu.Lock()
 	err, notice := l.err, l.notice
 	l.pages.mu.Unlock()
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		show(w, http.StatusOK, "You are signed in", "MCP Workbench can use the server "+l.name()+" for you now. You can close this window.", sentence(notice))
-	case errLate:
+	case errors.Is(err, errLate):
 		show(w, http.StatusGone, "This link has expired", anotherLink)
-	case errOther:
+	case errors.Is(err, errOther):
 		show(w, http.StatusGone, "This link cannot be used any more", anotherLink)
 	default:
 		message, hint := l.pages.options.Explain(err)

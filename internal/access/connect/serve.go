@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -80,7 +81,7 @@ func (p *Pages) open(w http.ResponseWriter, r *http.Request, name string) {
 	switch now, browser, attempt := l.phaseNow(); {
 	case now == ended:
 		l.showUsed(w)
-	case now == checking, now == linking && !(hasCookie && isEqual(cookie, browser)):
+	case now == checking, now == linking && (!hasCookie || !isEqual(cookie, browser)):
 		show(w, http.StatusGone, "This link is in use", "Somebody has signed in with it. Go on in the browser in which that was.")
 	case now == linking:
 		redirect(w, attempt.AuthorizeURL())
@@ -94,7 +95,7 @@ func (l *Link) showUsed(w http.ResponseWriter) {
 	l.pages.mu.Lock()
 	err := l.err
 	l.pages.mu.Unlock()
-	if err == errLate {
+	if errors.Is(err, errLate) {
 		l.showEnd(w)
 		return
 	}

@@ -33,9 +33,12 @@ func TestPeople(t *testing.T) {
 	store := Open(t.TempDir(), Options{})
 	ann, bob := PersonAccount("i", "ann"), PersonAccount("i", "bob")
 	for _, key := range []Key{
-		{Server: "https://a.example", Issuer: "x", Account: ann}, {Server: "https://a.example", Issuer: "y", Account: ann},
-		{Server: "https://a.example", Issuer: "x", Account: bob}, {Server: "https://b.example", Issuer: "x", Account: bob},
-		{Server: "https://a.example", Issuer: "x", Account: SharedAccount}, {Server: "https://a.example", Issuer: "x"},
+		{Server: "https://a.example", Issuer: "x", Account: ann},
+		{Server: "https://a.example", Issuer: "y", Account: ann},
+		{Server: "https://a.example", Issuer: "x", Account: bob},
+		{Server: "https://b.example", Issuer: "x", Account: bob},
+		{Server: "https://a.example", Issuer: "x", Account: SharedAccount},
+		{Server: "https://a.example", Issuer: "x"},
 	} {
 		lock, err := store.Lock(t.Context(), key)
 		if err != nil {
