@@ -17,6 +17,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"testing"
 
@@ -29,8 +30,8 @@ const (
 	IssuerIntrospection = "/introspect"
 )
 
-// Issuer is an identity provider without a way to sign in: it signs what it is told to, publishes its keys and metadata,
-// and answers introspection. It can go away and come back.
+// Issuer is an identity provider: it signs what it is told to, publishes its keys and metadata,
+// and answers introspection. It can go away and come back. People sign in there if it knows a client; see SignIn.
 type Issuer struct {
 	address string
 
@@ -38,6 +39,8 @@ type Issuer struct {
 	keys   []signingKey
 	opaque map[string]map[string]any // what introspection says of tokens
 	counts map[string]int            // requests by path
+	signIn *SignIn                   // nil: nobody signs in
+	codes  map[string]url.Values     // requests that were agreed to, with the name of the person
 	server *http.Server              // nil: it is away
 	work   sync.WaitGroup
 }
@@ -128,12 +131,16 @@ func (i *Issuer) Count(path string) int {
 
 // ServeHTTP answers for the metadata, the keys and introspection.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if i.serveSignIn(w, r) {
+		return
+	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.counts[r.URL.Path]++
 	switch r.URL.Path {
 	case oauthWellKnown, openidWellKnown:
 		writeJSON(w, http.StatusOK, map[string]any{
+			"authorization_response_iss_parameter_supported": i.signIn != nil && i.signIn.SendsIssuer,
 			"issuer": i.URL(), "jwks_uri": i.URL() + IssuerKeys, "introspection_endpoint": i.URL() + IssuerIntrospection,
 			"authorization_endpoint": i.URL() + "/authorize", "token_endpoint": i.URL() + "/token", "response_types_supported": []string{"code"},
 		})
