@@ -293,8 +293,10 @@ func TestMetadata(t *testing.T) {
 		"with a slash":   {"", func(p *idp) { p.metadata = changes{"issuer": p.issuer + "/"} }, "not of "},
 		"no keys":        {"", func(p *idp) { p.metadata = changes{"jwks_uri": nil} }, "has no 'jwks_uri'"},
 		"keys elsewhere": {"", func(p *idp) { p.metadata = changes{"jwks_uri": "http://10.0.0.1/keys"} }, "was not contacted: only https addresses are used"},
-		"keys in a private network": {"", func(p *idp) { p.metadata = changes{"jwks_uri": "https://10.0.0.1/keys"} },
-			"the server itself does not have such an address; if that is right, set 'http.oauth.jwksUri'"},
+		"keys in a private network": {
+			"", func(p *idp) { p.metadata = changes{"jwks_uri": "https://10.0.0.1/keys"} },
+			"the server itself does not have such an address; if that is right, set 'http.oauth.jwksUri'",
+		},
 		"down": {"", func(p *idp) {
 			p.replace[metadataAt] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
 		}, "HTTP status 502"},
