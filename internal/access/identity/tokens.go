@@ -221,6 +221,7 @@ func (s *tokens) finish(f *flight, digest digest, token *verified, refusal *Refu
 		token.digest = digest
 		s.remember(token)
 	case refusal.Status == http.StatusUnauthorized:
+		refusal.wasKnown = s.known[digest] != nil
 		s.forget(digest)
 		if refusal.Reason == reasonInactive {
 			s.callInactive(digest, now)

@@ -27,6 +27,7 @@ type Review struct {
 	Listen    string           `json:"listen,omitempty"`
 	Hosts     []string         `json:"allowedHosts,omitempty"`
 	Origins   []string         `json:"allowedOrigins,omitempty"`
+	People    []reviewVariable `json:"people,omitempty"`  // the other settings of who could connect
 	Policy    []reviewVariable `json:"policy,omitempty"`  // rules and other keys, as JSON
 	Unclear   []string         `json:"unclear,omitempty"` // keys that depend on variables
 	Changes   []string         `json:"changes,omitempty"` // since it was trusted: lines that begin with + or -
@@ -67,7 +68,7 @@ func NewReview(source *config.Source) (*Review, error) {
 	r := &Review{
 		Path: source.Path, Why: trust.Doubt(trust.FileOf(source)), Trust: "unknown", Servers: []reviewServer{},
 		Variables: reviewVariables(preview.Variables), Policy: reviewVariables(preview.Policy), Unclear: preview.Unclear,
-		Listen: preview.HTTP.Listen, Hosts: preview.HTTP.Hosts, Origins: preview.HTTP.Origins, source: source,
+		Listen: preview.HTTP.Listen, Hosts: preview.HTTP.Hosts, Origins: preview.HTTP.Origins, People: reviewVariables(preview.HTTP.People), source: source,
 	}
 	if r.Variables == nil {
 		r.Variables = []reviewVariable{}
@@ -260,6 +261,9 @@ func (r *Review) ofHTTP() (lines []string) {
 	}
 	if len(r.Origins) > 0 {
 		lines = append(lines, fmt.Sprintf("As a service it could be used by web pages of %s.", trust.QuoteList(r.Origins)))
+	}
+	for _, setting := range r.People {
+		lines = append(lines, fmt.Sprintf("As a service it would let in who fits http.%s: %s.", setting.Name, trust.Quote(setting.Value)))
 	}
 	return lines
 }

@@ -53,6 +53,8 @@ type ProfileOptions struct {
 	// Caller is who the client is to the rules of the policy; see config.CallerStdio and the others. Clients that are not the
 	// same caller share sessions, but may see different tools.
 	Caller string
+	// Issuer is the identity provider that vouches for a person; "" for other callers.
+	Issuer string
 	// Account is charged with the sessions that this client does not share; their number is limited per account. Default:
 	// the user of the workbench.
 	Account string
@@ -115,6 +117,14 @@ func (p *ClientProfile) Caller() string {
 		return ""
 	}
 	return p.options.Caller
+}
+
+// Issuer returns the identity provider that vouches for the client's person; "" if none does.
+func (p *ClientProfile) Issuer() string {
+	if p == nil {
+		return ""
+	}
+	return p.options.Issuer
 }
 
 // Capabilities returns what the client declared; a nil client declared nothing.

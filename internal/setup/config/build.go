@@ -21,6 +21,7 @@ type builder struct {
 	names   map[string]bool // of toolboxes, servers and tools: never masked as secrets
 	servers []string        // the paths of all servers, in file order
 	mode    ToolMode
+	people  *HTTPOAuth // who may sign in; nil: nobody
 }
 
 // inherited holds the settings that a server inherits from its toolbox and the file.
@@ -34,7 +35,7 @@ func (b *builder) config(root node) *Config {
 	if user := b.opts.User; user != nil {
 		cfg = b.projectSettings(user, cfg, &root)
 	}
-	b.mode = cfg.ToolMode
+	b.mode, b.people = cfg.ToolMode, cfg.HTTP.OAuth
 	base := inherited{cfg.Timeouts, cfg.InheritEnv}
 	p := rootPlace.member("toolboxes")
 	for _, m := range root.get("toolboxes").entries() {
@@ -49,6 +50,7 @@ func (b *builder) config(root node) *Config {
 	}
 	if b.opts.User == nil {
 		cfg.Discovery.Pinned = b.allPinned(&root, cfg.Toolboxes)
+		b.warnOfGrants(&root, cfg.Toolboxes)
 	}
 	b.warnOfPolicy(&root, cfg.Toolboxes, cfg.Discovery.Pinned)
 	cfg.Secrets = b.secrets.list(b.names)
@@ -118,6 +120,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 		InheritEnv:   base.env,
 		Disabled:     n.get("disabled").isTrue(),
 		KeepDetached: n.get("keepDetached").isTrue(),
+		Instances:    n.get("instances").string(),
 		DoubtHints:   n.get("trustHints").isFalse(),
 	}
 	if filters := n.get("toolFilters"); filters != nil {
@@ -127,6 +130,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 			b.names[name] = true
 		}
 	}
+	b.checkAccounts(n, &s, p)
 	b.warnUseless(n, p)
 	b.collectSecrets(n)
 	return s

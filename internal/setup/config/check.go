@@ -237,6 +237,8 @@ func (c *checker) entries(n *node, k *key, p place) {
 			c.entryName(m, e, folded, p)
 		}
 		switch {
+		case e.lists:
+			c.entryList(&m.value, e, p.member(m.raw))
 		case e.object == nil:
 			c.entryText(&m.value, e, p.member(m.raw))
 		case m.value.kind != kindObject:
@@ -278,5 +280,17 @@ func (c *checker) entryText(n *node, e *entries, p place) {
 	}
 	if wrong := e.checkValue(n.text); wrong != "" {
 		c.report.fail(n.offset, p.at, p.describe(wrong), "")
+	}
+}
+
+// entryList checks an entry that is a list of strings.
+func (c *checker) entryList(n *node, e *entries, p place) {
+	if n.kind != kindArray {
+		c.report.fail(n.offset, p.at, p.describe("must be an array (found "+n.kind.String()+")"), "put the "+e.noun+"'s strings into brackets")
+		return
+	}
+	for i := range n.elements {
+		element, below := &n.elements[i], p.element(i)
+		c.entryText(element, e, below)
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -53,7 +54,13 @@ const everything = `// every key
   "elicitation": {"page": true, "timeout": "90s"},
   "http": {
     "listen": ":8443", "allowedHosts": ["mcp.example.com", "::1"], "allowedOrigins": ["https://app.example.com"],
-    "tls": {"cert": "tls/cert.pem", "key": "~/key.pem"}, "sessionIdle": "10m", "clientIdle": "2m",
+    "tls": {"cert": "tls/cert.pem", "key": "~/key.pem", "clientCa": "ca.pem", "clients": {"ci.example.com": ["dev", "abc"], "boss": ["*"]}}, "sessionIdle": "10m", "clientIdle": "2m",
+    "trustedProxies": ["127.0.0.1", "10.0.0.0/8", "::1"], "limits": {"sessions": 50, "calls": 32, "memory": "4GiB"},
+    "oauth": {
+      "resource": "https://MCP.example.com/tools/", "issuer": "https://idp.example.com/realms/team", "audience": "workbench", "claim": "groups",
+      "jwksUri": "http://127.0.0.1:9000/keys", "introspection": {"endpoint": "https://idp.example.com/ask", "clientId": "asker", "clientSecret": "secret-of-the-asker"},
+      "toolboxes": {"group of dev": ["dev"], "admins": ["dev", "*"], "guests": []}, "clientId": "pages", "clientSecret": "secret-of-the-pages",
+    },
   },
   "toolboxes": {
     "dev": {
@@ -68,7 +75,7 @@ const everything = `// every key
         },
         "2": {
           "url": "https://example.com/mcp", "headers": {"B": "2", "A": "1"}, "type": "streamable-http",
-          "inheritEnv": false, "disabled": true,
+          "inheritEnv": false, "disabled": true, "instances": "per-client", "oauth": {"accounts": "per-person"},
         },
         "own": {"builtin": "files", "args": ["--root", "docs"], "env": {"A": "b"}, "cwd": "${ABSOLUTE}", "toolFilters": []},
       },
@@ -85,14 +92,26 @@ func TestParseEverything(t *testing.T) {
 	noIdle := Timeouts{Connect: 10 * time.Second, Call: 2 * time.Minute}
 	aws := InheritEnv{Patterns: []string{"AWS_*"}}
 	want := &Config{
-		Policy:   Policy{Ask: defaultAsk()},
+		Policy: Policy{Ask: defaultAsk()}, Secrets: []string{"secret-of-the-asker", "secret-of-the-pages"},
 		ToolMode: Dynamic, LogLevel: "debug", MaxMessageSize: 1 << 20, Discovery: Discovery{ReadTool: true, Search: true, AutoOpen: true, OpenBrief: true},
 		Shared: Shared{On: true, Idle: 10 * time.Minute}, History: History{Keep: 180 * time.Hour}, Elicitation: Elicitation{Page: true, Timeout: 90 * time.Second}, Variables: []string{"ABSOLUTE", "WHAT"}, OuterVariables: []string{"WHAT"},
 		Timeouts: Timeouts{Connect: 10 * time.Second, Call: time.Minute, Idle: time.Hour}, InheritEnv: aws,
 		HTTP: HTTP{
 			Listen: ":8443", AllowedHosts: []string{"mcp.example.com", "::1"}, AllowedOrigins: []string{"https://app.example.com"},
-			TLS:         TLS{Cert: filepath.FromSlash("/etc/workbench/tls/cert.pem"), Key: filepath.FromSlash("/home/me/key.pem")},
-			SessionIdle: 10 * time.Minute, ClientIdle: 2 * time.Minute,
+			TLS: TLS{
+				Cert: filepath.FromSlash("/etc/workbench/tls/cert.pem"), Key: filepath.FromSlash("/home/me/key.pem"), ClientCA: filepath.FromSlash("/etc/workbench/ca.pem"),
+				Clients: []ToolboxGrant{{Value: "ci.example.com", Toolboxes: []string{"dev", "abc"}}, {Value: "boss"}},
+			},
+			SessionIdle: 10 * time.Minute, ClientIdle: 2 * time.Minute, Drain: 30 * time.Second,
+			TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+			Limits:         PersonLimits{Sessions: 50, Calls: 32, Memory: 4 << 30},
+			OAuth: &HTTPOAuth{
+				Resource: "https://mcp.example.com/tools/mcp", Issuer: "https://idp.example.com/realms/team", Audience: []string{"workbench"}, Claim: "groups",
+				JWKSURI:       "http://127.0.0.1:9000/keys",
+				Introspection: &Introspection{Endpoint: "https://idp.example.com/ask", ClientID: "asker", ClientSecret: "secret-of-the-asker"},
+				Toolboxes:     []ToolboxGrant{{Value: "group of dev", Toolboxes: []string{"dev"}}, {Value: "admins"}, {Value: "guests", Toolboxes: []string{}}},
+				ClientID:      "pages", ClientSecret: "secret-of-the-pages",
+			},
 		},
 		Toolboxes: []Toolbox{
 			{Name: "dev", Description: "Development tools", Servers: []Server{
@@ -104,7 +123,7 @@ func TestParseEverything(t *testing.T) {
 				},
 				{
 					Name: "2", URL: "https://example.com/mcp", Headers: []Variable{{"B", "2"}, {"A", "1"}}, Transport: "http",
-					Timeouts: call, Disabled: true,
+					Timeouts: call, Disabled: true, Instances: InstancesPerClient, OAuth: &OAuth{Accounts: AccountsPerPerson},
 				},
 				{
 					Name: "own", Builtin: "files", Args: []string{"--root", "docs"}, Env: []Variable{{"A", "b"}},
@@ -117,7 +136,7 @@ func TestParseEverything(t *testing.T) {
 			}}},
 		},
 	}
-	if diff := cmp.Diff(want, got, compareFilters); diff != "" {
+	if diff := cmp.Diff(want, got, compareFilters, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("Parse (-want +got):\n%s", diff)
 	}
 }
@@ -128,7 +147,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("unexpected defaults: %+v", cfg)
 	}
 	for _, cfg := range []*Config{cfg, Default(), Empty(), parse(t, `{"toolboxes": {}, "http": {}}`)} {
-		if diff := cmp.Diff(HTTP{Listen: "127.0.0.1:7420", SessionIdle: time.Hour, ClientIdle: 10 * time.Minute}, cfg.HTTP); diff != "" {
+		if diff := cmp.Diff(HTTP{Listen: "127.0.0.1:7420", SessionIdle: time.Hour, ClientIdle: 10 * time.Minute, Drain: 2 * time.Second}, cfg.HTTP); diff != "" {
 			t.Errorf("unexpected defaults:\n%s", diff)
 		}
 	}

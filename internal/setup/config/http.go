@@ -13,6 +13,8 @@ import (
 // Defaults of keys that the file does not set.
 const (
 	DefaultListen      = "127.0.0.1:7420"
+	DefaultDrain       = 2 * time.Second  // for calls in flight at the end; http.drain
+	DefaultTeamDrain   = 30 * time.Second // the same with http.oauth
 	DefaultSessionIdle = time.Hour        // for a session without requests; http.sessionIdle
 	DefaultClientIdle  = 10 * time.Minute // for the servers of one client without requests; http.clientIdle
 )
@@ -28,7 +30,7 @@ type HTTP struct {
 	ClientIdle     time.Duration // stops the servers that run for one unused session only; never zero
 	OAuth          *HTTPOAuth    // nil: there are no people, only tokens
 	TrustedProxies []netip.Prefix
-	Drain          time.Duration // for calls in flight when 'serve' ends
+	Drain          time.Duration // for calls in flight when 'serve' ends; never zero
 	Limits         PersonLimits
 }
 
@@ -40,7 +42,7 @@ type TLS struct {
 }
 
 func defaultHTTP() HTTP {
-	return HTTP{Listen: DefaultListen, SessionIdle: DefaultSessionIdle, ClientIdle: DefaultClientIdle}
+	return HTTP{Listen: DefaultListen, SessionIdle: DefaultSessionIdle, ClientIdle: DefaultClientIdle, Drain: DefaultDrain}
 }
 
 var httpKey = key{
@@ -73,6 +75,19 @@ var httpObject = object{keys: []key{
 		name: "clientIdle", kinds: []kind{kindString}, check: checkPositiveDuration, pattern: durationPattern, example: `"10m"`, fallback: `"10m"`,
 		description: "How long servers that run for one client only keep running without a request or an open stream. The session continues, and its next request restarts the servers that it needs.",
 	},
+	httpOAuthKey,
+	{
+		name: "trustedProxies", kinds: []kind{kindArray}, nonEmpty: true, check: checkProxy, pattern: `^[0-9A-Fa-f.:]+(/[0-9]+)?$|\$\{`, example: `["127.0.0.1", "10.0.0.0/8"]`,
+		description: "The addresses, or networks, of reverse proxies in front of the workbench. Only what they say in X-Forwarded-For counts as the address of a client.",
+	},
+	{
+		name: "drain", kinds: []kind{kindString}, check: checkDrain, pattern: durationPattern, example: `"30s"`,
+		description: "How long calls in flight may take when 'serve' is told to end, at most 1h; a second signal ends it at once. The default is \"30s\" with 'oauth', otherwise \"2s\".",
+	},
+	{
+		name: "limits", kinds: []kind{kindObject}, members: &personLimitsObject, example: `{"sessions": 50, "calls": 32, "memory": "4GiB"}`,
+		description: "What one person, token or client certificate may use at once.",
+	},
 }}
 
 var tlsObject = object{keys: []key{
@@ -83,6 +98,15 @@ var tlsObject = object{keys: []key{
 	{
 		name: "key", kinds: []kind{kindString}, nonEmpty: true, required: "must name the file 'http.tls.key'", example: `"key.pem"`,
 		description: "The file with the certificate's private key in PEM format, relative to the configuration file's folder; a leading ~/ is the home folder.",
+	},
+	{
+		name: "clientCa", kinds: []kind{kindString}, nonEmpty: true, example: `"clients-ca.pem"`,
+		description: "The file with the authorities whose client certificates count, in PEM format, relative to the configuration file's folder; a leading ~/ is the home folder. Clients may still have a token instead.",
+	},
+	{
+		name: "clients", kinds: []kind{kindObject}, example: `{"ci.example.com": ["build"], "admin": ["*"]}`,
+		entries:     &entries{noun: "Name", lists: true, checkName: checkGrantName, checkValue: checkNotEmpty},
+		description: "The toolboxes that the owner of a client certificate may use, by the name in the certificate: a URI, DNS name or e-mail address among its alternative names, or else its common name. \"*\" is all of them; a certificate without an entry may use none.",
 	},
 }}
 
@@ -98,11 +122,40 @@ func (b *builder) http(n *node) HTTP {
 	h.AllowedOrigins = n.get("allowedOrigins").strings()
 	n.duration("sessionIdle", &h.SessionIdle)
 	n.duration("clientIdle", &h.ClientIdle)
-	if files := n.get("tls"); files != nil {
-		p := rootPlace.member("http").member("tls")
-		h.TLS = TLS{Cert: b.file(files.get("cert"), p.member("cert")), Key: b.file(files.get("key"), p.member("key"))}
+	p := rootPlace.member("http")
+	h.TLS = b.tls(n.get("tls"), p.member("tls"))
+	h.OAuth = b.httpOAuth(n.get("oauth"), p.member("oauth"))
+	for _, text := range n.get("trustedProxies").strings() {
+		if prefix, ok := parseProxy(text); ok {
+			h.TrustedProxies = append(h.TrustedProxies, prefix)
+		}
 	}
+	if h.OAuth != nil {
+		h.Drain = DefaultTeamDrain
+	}
+	n.duration("drain", &h.Drain)
+	h.Limits = personLimits(n.get("limits"))
 	return h
+}
+
+func (b *builder) tls(n *node, p place) TLS {
+	if n == nil || n.kind != kindObject {
+		return TLS{}
+	}
+	files := TLS{
+		Cert: b.file(n.get("cert"), p.member("cert")), Key: b.file(n.get("key"), p.member("key")),
+		ClientCA: b.file(n.get("clientCa"), p.member("clientCa")), Clients: toolboxGrants(n.get("clients")),
+	}
+	clients := n.get("clients")
+	switch {
+	case clients != nil && n.lacks("clientCa"):
+		b.report.fail(clients.offset, p.member("clients").at, p.member("clientCa").describe("must be set, because 'http.tls.clients' names client certificates"),
+			exampleHint(tlsObject.key("clientCa")))
+	case files.ClientCA != "" && len(files.Clients) == 0:
+		b.report.warn(n.get("clientCa").offset, p.member("clientCa").at, p.member("clientCa").describe("lets nobody in, since 'http.tls.clients' has no names"),
+			exampleHint(tlsObject.key("clients")))
+	}
+	return files
 }
 
 // file returns the absolute path of a file; a relative one starts in the configuration's folder.

@@ -34,6 +34,28 @@ func TestHTTPErrors(t *testing.T) {
 		{"tls with nothing", `{"tls": {"cert": "c", "key": ""}}`, []string{"1:56 config.http.tls.key: Configuration: 'http.tls.key' must not be empty"}},
 		{"sessionIdle", `{"sessionIdle": "0"}`, []string{`1:43 config.http.sessionIdle: Configuration: 'http.sessionIdle' must be a duration above zero, such as "30s", "5m" or "1h30m"`}},
 		{"origin", `{"allowedOrigins": ["app.example.com"]}`, []string{"1:47 config.http.allowedOrigins[0]: Configuration: 'http.allowedOrigins[0]' " + origin}},
+		{"certificates without an authority", `{"tls": {"cert": "c", "key": "k", "clients": {"": ["a"], "b": "a", "c": [1, ""]}}}`, []string{
+			"1:72 config.http.tls.clients: Configuration: 'http.tls.clientCa' must be set, because 'http.tls.clients' names client certificates",
+			`1:73 config.http.tls.clients[""]: Name cannot be empty, and cannot begin or end with a blank`,
+			"1:89 config.http.tls.clients.b: Configuration: 'http.tls.clients.b' must be an array (found a string)",
+			"1:100 config.http.tls.clients.c[0]: Configuration: 'http.tls.clients.c[0]' must be a string (found a number)",
+			"1:103 config.http.tls.clients.c[1]: Configuration: 'http.tls.clients.c[1]' must not be empty",
+		}},
+		{"proxies", `{"trustedProxies": ["proxy.example.com", "0.0.0.0/0", "10.1.2.3/8", "::ffff:10.0.0.0/104", "fe80::1%eth0", ""]}`, []string{
+			`1:47 config.http.trustedProxies[0]: Configuration: 'http.trustedProxies[0]' must be an IP address, or a network such as "10.0.0.0/8"`,
+			"1:68 config.http.trustedProxies[1]: Configuration: 'http.trustedProxies[1]' would trust every address: anybody could claim to be anybody",
+			"1:81 config.http.trustedProxies[2]: Configuration: 'http.trustedProxies[2]' is no network: it begins at 10.0.0.0/8",
+			`1:95 config.http.trustedProxies[3]: Configuration: 'http.trustedProxies[3]' must have the form of IPv4, such as "10.0.0.0/8"`,
+			`1:118 config.http.trustedProxies[4]: Configuration: 'http.trustedProxies[4]' must be an IP address, or a network such as "10.0.0.0/8"`,
+			"1:134 config.http.trustedProxies[5]: Configuration: 'http.trustedProxies[5]' must not be empty",
+		}},
+		{"drain", `{"drain": "2h"}`, []string{`1:37 config.http.drain: Configuration: 'http.drain' must be a duration above zero and at most "1h", such as "30s"`}},
+		{"limits", `{"limits": {"sessions": 0, "calls": 1.5, "memory": "1KiB", "cals": 3}}`, []string{
+			"1:51 config.http.limits.sessions: Configuration: 'http.limits.sessions' must be a whole number from 1 to 100000",
+			"1:63 config.http.limits.calls: Configuration: 'http.limits.calls' must be a whole number from 1 to 100000",
+			`1:78 config.http.limits.memory: Configuration: 'http.limits.memory' must be a number of bytes or a size such as "4GiB", from 1MiB to 1024GiB`,
+			"1:86 config.http.limits.cals: Configuration: unknown key 'http.limits.cals'",
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			e := problems(t, `{"toolboxes": {}, "http": `+test.http+`}`)

@@ -40,6 +40,7 @@ type key struct {
 type entries struct {
 	noun       string                   // for an entry in messages
 	object     *object                  // nil if the entries are strings
+	lists      bool                     // the entries are lists of strings
 	checkName  func(name string) string // returns the mistake
 	checkValue func(text string) string // for entries that are strings; may be nil
 	foldCase   bool                     // names are case-insensitive
@@ -211,6 +212,10 @@ var serverObject = object{oneOf: []string{"command", "url", "builtin"}, keys: []
 	{
 		name: "disabled", kinds: []kind{kindBoolean}, fallback: "false",
 		description: "Disables the server. Its variables may be unset.",
+	},
+	{
+		name: "instances", kinds: []kind{kindString}, enum: []string{InstancesShared, InstancesPerPerson, InstancesPerClient},
+		description: "For whom the server runs: \"shared\" for all clients that declare the same, \"per-person\" for all clients of one person, \"per-client\" for each client alone. The default is \"per-person\" with 'http.oauth', otherwise \"shared\".",
 	},
 	{
 		name: "keepDetached", kinds: []kind{kindBoolean}, fallback: "false",

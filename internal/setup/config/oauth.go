@@ -130,6 +130,10 @@ var oauthObject = object{keys: []key{
 		description: "The name of the login to use, if you have several accounts at the server; 'mcp-workbench login SERVER --account NAME' signs in to it.",
 	},
 	{
+		name: "accounts", kinds: []kind{kindString}, enum: []string{AccountsPerPerson},
+		description: "\"per-person\": each person of 'http.oauth' signs in to the server with an account of their own, when they first use it. It needs 'http.oauth.clientId'. The default is one login for all.",
+	},
+	{
 		name: "pkce", kinds: []kind{kindString}, enum: []string{PKCEAssume},
 		description: "\"assume\" signs in although the authorization server's metadata does not say that it supports PKCE with S256.",
 	},
@@ -202,7 +206,7 @@ func (b *builder) oauth(n *node, p place) *OAuth {
 		Scopes: n.get("scopes").strings(), Resource: resource.string(), OmitResource: resource != nil && resource.kind == kindBoolean && !resource.isTrue(),
 		Issuer: n.get("issuer").string(), AuthorizationServer: n.get("authorizationServer").string(),
 		AuthorizeParams: n.get("authorizeParams").variables(), CallbackPort: n.get("callbackPort").integer(),
-		Account: n.get("account").string(), PKCE: n.get("pkce").string(),
+		Account: n.get("account").string(), PKCE: n.get("pkce").string(), Accounts: n.get("accounts").string(),
 		Grant: n.get("grant").string(), TokenAuth: n.get("tokenEndpointAuthMethod").string(),
 		PrivateKeyFile: b.file(n.get("privateKeyFile"), p.member("privateKeyFile")),
 		KeyID:          n.get("keyId").string(), SigningAlgorithm: n.get("signingAlgorithm").string(),

@@ -291,7 +291,7 @@ func patternHint(text string, boxes []Toolbox) string {
 // WarningsBeside returns the warnings of a user's file that remain valid with a project's file on top: a pattern that
 // matches none of the user's toolboxes may match one of the project's.
 func (c *Config) WarningsBeside(project *Config) []Problem {
-	warnings := slices.Clone(c.Warnings)
+	warnings := c.grantWarningsBeside(project)
 	for _, pattern := range c.Policy.patterns() {
 		if mayMatch(pattern, project.Toolboxes) {
 			warnings = slices.DeleteFunc(warnings, func(warning Problem) bool {

@@ -48,7 +48,7 @@ func CheckCaller(text string) string {
 	if text == CallerHTTP || checkCaller(text) == "" {
 		return ""
 	}
-	return `must be "stdio", "shared", "terminal", "http", or "token:NAME" with the name of a token`
+	return `must be "stdio", "shared", "terminal", "http", "token:NAME" with the name of a token` + outsiders
 }
 
 // casesPlace is the root of a file with cases.

@@ -48,7 +48,7 @@ func TestMistakesInPolicyCases(t *testing.T) {
 		`{"cases": [{"tool": "a"}]}`: "Case 1 must have a 'verdict' field",
 		`{"cases": [{"tool": "", "verdict": "ask"}]}`:                                 "cases.json:1:21: Case 1: 'tool' must not be empty",
 		`{"cases": [{"tool": "a", "verdict": "alow"}]}`:                               "cases.json:1:37: Case 1: unknown verdict 'alow'",
-		`{"cases": [{"tool": "a", "verdict": "ask", "caller": "me"}]}`:                `Case 1: 'caller' must be "stdio", "shared", "terminal", "http", or "token:NAME"`,
+		`{"cases": [{"tool": "a", "verdict": "ask", "caller": "me"}]}`:                `Case 1: 'caller' must be "stdio", "shared", "terminal", "http", "token:NAME"`,
 		`{"cases": [{"tool": "a", "verdict": "ask", "arguments": []}]}`:               "cases.json:1:57: Case 1: 'arguments' must be an object (found an array)",
 		`{"cases": [{"tool": "a", "verdict": "ask", "history": [{"tol": "a"}]}]}`:     "Call 1: unknown key 'tol'",
 		`{"cases": [{"tool": "a", "verdict": "ask", "arguments": {"a": 1, "a": 2}}]}`: "cases.json:1:66: Duplicate key 'a'",

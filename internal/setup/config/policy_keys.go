@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/condition"
@@ -68,7 +70,7 @@ var policyRuleObject = object{isStrict: true, keys: []key{
 	},
 	{
 		name: "callers", kinds: []kind{kindString, kindArray}, nonEmpty: true, check: checkCaller, example: `["token:ci"]`,
-		description: "Limits the rule to calls of these: \"stdio\" for the client that started the workbench, \"shared\" for clients of a shared workbench, \"terminal\" for commands such as 'call', \"token:NAME\" for clients over HTTP with that token.",
+		description: "Limits the rule to calls of these: \"stdio\" for the client that started the workbench, \"shared\" for clients of a shared workbench, \"terminal\" for commands such as 'call', \"token:NAME\" for clients over HTTP with that token, \"person:SUBJECT\" for the clients of who has that subject at the identity provider of 'http.oauth', \"certificate:NAME\" for those with that client certificate.",
 	},
 	{
 		name: "then", kinds: []kind{kindString}, enum: verdicts,
@@ -187,10 +189,30 @@ var tokenName = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,63}$`)
 
 func checkCaller(text string) string {
 	name, isToken := strings.CutPrefix(text, CallerToken)
-	if isToken && tokenName.MatchString(name) || slices.Contains([]string{CallerStdio, CallerShared, CallerTerminal}, text) {
+	if isToken && tokenName.MatchString(name) || isOutsider(text) || slices.Contains([]string{CallerStdio, CallerShared, CallerTerminal}, text) {
 		return ""
 	}
-	return `must be "stdio", "shared", "terminal", or "token:NAME" with the name of a token`
+	return `must be "stdio", "shared", "terminal", "token:NAME" with the name of a token` + outsiders
+}
+
+// outsiders are the forms of callers that are named elsewhere, for messages.
+const outsiders = `, "person:SUBJECT" with what the identity provider calls the person (sub), or "certificate:NAME" with the name in a client certificate`
+
+// maxOutsiderName is the length of a caller's name that is given elsewhere, such as the subject of a person; a longer one is a mistake.
+const maxOutsiderName = 255
+
+// isOutsider reports whether a text is a caller whose name is given elsewhere: in a token of an identity provider, or a certificate.
+func isOutsider(text string) bool {
+	for _, prefix := range []string{CallerPerson, CallerCertificate} {
+		if name, ok := strings.CutPrefix(text, prefix); ok {
+			return name != "" && len(name) <= maxOutsiderName && strings.TrimSpace(name) == name && isPrintable(name)
+		}
+	}
+	return false
+}
+
+func isPrintable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 func checkHostPattern(text string) string {

@@ -41,7 +41,7 @@ func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
 	cfg := parse(t, policed(`{"default": "deny", "ask": {"via": ["terminal"], "timeout": "5m"}, "classes": {"dev/files/get*": "reads"}, "rules": [
   {"hints": {"destructive": true, "readOnly": false}, "except": "dev/files/x", "then": "ask"},
   {"callers": "token:ci", "then": "allow"},
-  {"callers": ["stdio", "shared", "terminal", "token:a.b_C-1"], "tools": "dev/*", "limit": {"calls": "20/1h", "per": "caller"}, "else": "ask"},
+  {"callers": ["stdio", "shared", "terminal", "token:a.b_C-1", "person:auth0|5f7c", "certificate:spiffe://example.com/ci"], "tools": "dev/*", "limit": {"calls": "20/1h", "per": "caller"}, "else": "ask"},
   {"tools": "*", "limit": {"calls": "5/1d12h"}},
   {"tools": "*", "arguments": {"secrets": "deny"}, "results": {"secrets": "mask"}}]}`))
 	isTrue, isFalse := true, false
@@ -51,7 +51,7 @@ func TestPolicyOfVerdictsHintsAndCallers(t *testing.T) {
 			{Hints: PolicyHints{ReadOnly: &isFalse, Destructive: &isTrue}, Except: []toolbox.Pattern{"dev/files/x"}, Then: Ask, File: "test.json", Line: 3},
 			{Callers: []string{"token:ci"}, Then: Allow, File: "test.json", Line: 4},
 			{
-				Callers: []string{"stdio", "shared", "terminal", "token:a.b_C-1"}, Tools: []toolbox.Pattern{"dev/*"},
+				Callers: []string{"stdio", "shared", "terminal", "token:a.b_C-1", "person:auth0|5f7c", "certificate:spiffe://example.com/ci"}, Tools: []toolbox.Pattern{"dev/*"},
 				Limit: &PolicyLimit{20, time.Hour}, Else: Ask, File: "test.json", Line: 5,
 			},
 			{Tools: []toolbox.Pattern{"*"}, Limit: &PolicyLimit{5, 36 * time.Hour}, Else: Deny, File: "test.json", Line: 6},
@@ -101,8 +101,10 @@ func TestPolicyProblems(t *testing.T) {
 		{"another hint", `{"rules": [{"hints": {"readonly": true}, "then": "deny"}]}`, "2:23 config.policy.rules[0].hints.readonly: Policy rule 1: unknown key 'hints.readonly'", "did you mean 'readOnly'?"},
 		{"a hint of another type", `{"rules": [{"hints": {"readOnly": "true"}, "then": "deny"}]}`, "2:35 config.policy.rules[0].hints.readOnly: Policy rule 1: 'hints.readOnly' must be true or false (found a string)", "for example:"},
 		{"no callers", `{"rules": [{"callers": [], "then": "deny"}]}`, "2:24 config.policy.rules[0].callers: Policy rule 1: 'callers' must not be empty", "for example:"},
-		{"another caller", `{"rules": [{"callers": ["http"], "then": "deny"}]}`, `2:25 config.policy.rules[0].callers[0]: Policy rule 1: 'callers[0]' must be "stdio", "shared", "terminal", or "token:NAME" with the name of a token`, "for example:"},
-		{"a token without a name", `{"rules": [{"callers": "token:", "then": "deny"}]}`, `2:24 config.policy.rules[0].callers: Policy rule 1: 'callers' must be "stdio", "shared", "terminal", or "token:NAME" with the name of a token`, "for example:"},
+		{"another caller", `{"rules": [{"callers": ["http"], "then": "deny"}]}`, `2:25 config.policy.rules[0].callers[0]: Policy rule 1: 'callers[0]' must be "stdio", "shared", "terminal", "token:NAME" with the name of a token` + outsiders, "for example:"},
+		{"a person without a subject", `{"rules": [{"callers": "person:", "then": "deny"}]}`, `2:24 config.policy.rules[0].callers: Policy rule 1: 'callers' must be "stdio", "shared", "terminal", "token:NAME" with the name of a token` + outsiders, "for example:"},
+		{"a certificate with a line break", `{"rules": [{"callers": "certificate:a\nb", "then": "deny"}]}`, `2:24 config.policy.rules[0].callers: Policy rule 1: 'callers' must be "stdio", "shared", "terminal", "token:NAME" with the name of a token` + outsiders, "for example:"},
+		{"a token without a name", `{"rules": [{"callers": "token:", "then": "deny"}]}`, `2:24 config.policy.rules[0].callers: Policy rule 1: 'callers' must be "stdio", "shared", "terminal", "token:NAME" with the name of a token` + outsiders, "for example:"},
 		{"a rate without a time", `{"rules": [{"tools": "*", "limit": {"calls": "20"}}]}`, `2:46 config.policy.rules[0].limit.calls: Policy rule 1: 'limit.calls' must be a number of calls from 1 to 100000 and a time from 1s to 31d, such as "20/1h" or "5/1d"`, "for example:"},
 		{"no rate", `{"rules": [{"tools": "*", "limit": {"calls": "0/1h"}}]}`, `2:46 config.policy.rules[0].limit.calls: Policy rule 1: 'limit.calls' must be a number of calls from 1 to 100000 and a time from 1s to 31d, such as "20/1h" or "5/1d"`, "for example:"},
 		{"a limit without calls", `{"rules": [{"tools": "*", "limit": {}}]}`, "2:36 config.policy.rules[0].limit: Policy rule 1 must have a 'limit.calls' string", "for example:"},

@@ -27,6 +27,7 @@ type Preview struct {
 type PreviewHTTP struct {
 	Listen         string
 	Hosts, Origins []string
+	People         []Variable // the other settings of who is let in, with dotted names; lists as JSON
 }
 
 // PreviewToolbox is one toolbox of a preview.
@@ -91,10 +92,11 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	tree := g.value(root, rootPath, false)
 	preview.recordUnclear(&tree)
 	if settings := tree.get("http"); settings != nil {
-		preview.recordUnclear(settings)
+		preview.recordAllUnclear(settings)
 		preview.HTTP = PreviewHTTP{
 			Listen: settings.get("listen").written(),
 			Hosts:  settings.get("allowedHosts").allWritten(), Origins: settings.get("allowedOrigins").allWritten(),
+			People: settings.peopleWritten(),
 		}
 	}
 	preview.previewPolicy(tree.get("policy"))
@@ -208,6 +210,31 @@ func (n *node) variablesWritten() (variables []Variable) {
 		variables = append(variables, Variable{variable.raw, variable.value.written()})
 	}
 	return variables
+}
+
+// peopleWritten returns the settings of people, client certificates and proxies.
+func (n *node) peopleWritten() (settings []Variable) {
+	settings = n.get("oauth").settingsWritten("oauth")
+	for _, name := range []string{"clientCa", "clients"} {
+		settings = append(settings, n.get("tls").get(name).settingsWritten("tls."+name)...)
+	}
+	return append(settings, n.get("trustedProxies").settingsWritten("trustedProxies")...)
+}
+
+// settingsWritten returns all strings and lists in a value, with dotted names.
+func (n *node) settingsWritten(name string) (settings []Variable) {
+	switch {
+	case n == nil:
+	case n.kind == kindString:
+		settings = append(settings, Variable{name, n.raw})
+	case n.kind == kindObject:
+		for _, m := range n.members {
+			settings = append(settings, m.value.settingsWritten(name+"."+m.raw)...)
+		}
+	default:
+		settings = append(settings, Variable{name, string(n.appendWritten(nil))})
+	}
+	return settings
 }
 
 // stringsWritten returns all strings in an object, with dotted names.

@@ -46,6 +46,9 @@ func makeReference(t *testing.T) string {
 		{"`elicitation`", "At the top; [questions.md](questions.md) has more about it.", &elicitationObject},
 		{"`http`", "At the top; [http.md](http.md) has more about it.", &httpObject},
 		{"`http.tls`", "In `http`.", &tlsObject},
+		{"`http.oauth`", "In `http`; [team.md](team.md) has more about it. An unknown key in it is an error.", &httpOAuthObject},
+		{"`http.oauth.introspection`", "In `http.oauth`.", &introspectionObject},
+		{"`http.limits`", "In `http`.", &personLimitsObject},
 		{"`credentials`", "At the top; [security.md](security.md) has more about it.", &credentialsObject},
 		{"`history`", "At the top; [history.md](history.md) has more about it.", &historyObject},
 		{"`audit`", "At the top; [audit.md](audit.md) has more about it.", &auditObject},
@@ -113,6 +116,8 @@ func types(k *key) string {
 			texts = append(texts, "list of objects")
 		case kind == kindArray:
 			texts = append(texts, "list of strings")
+		case k.entries != nil && k.entries.lists:
+			texts = append(texts, "object of lists of strings")
 		case k.entries != nil && k.entries.object == nil:
 			texts = append(texts, "object of strings")
 		case kind == kindInteger:

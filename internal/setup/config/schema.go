@@ -128,6 +128,9 @@ func (k *key) textRules(s ordered) ordered {
 
 func (e *entries) schema() ordered {
 	s := ordered{{"type", kindObject}, {"propertyNames", ordered{{"minLength", 1}}}}
+	if e.lists {
+		return s.with("additionalProperties", ordered{{"type", kindArray}, {"items", ordered{{"type", kindString}, {"minLength", 1}}}})
+	}
 	if e.object == nil {
 		return s.with("additionalProperties", ordered{{"type", kindString}})
 	}

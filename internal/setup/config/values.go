@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -35,13 +36,19 @@ func checkSize(text string) string {
 	return ""
 }
 
-// parseSize parses bytes, or a number with a unit: KB is 1000, KiB is 1024.
+// parseSize parses a size that fits into an int.
 func parseSize(text string) (int, bool) {
+	size, ok := parseBytes(text)
+	return int(size), ok && int64(int(size)) == size
+}
+
+// parseBytes parses bytes, or a number with a unit: KB is 1000, KiB is 1024.
+func parseBytes(text string) (int64, bool) {
 	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	if end < 0 {
 		end = len(text)
 	}
-	number, err := strconv.ParseInt(text[:end], 10, 32)
+	number, err := strconv.ParseInt(text[:end], 10, 64)
 	if err != nil {
 		return 0, false
 	}
@@ -63,8 +70,7 @@ func parseSize(text string) (int, bool) {
 	default:
 		return 0, false
 	}
-	size := number * unit // below 2^31 times at most 2^30
-	return int(size), int64(int(size)) == size
+	return number * unit, number <= math.MaxInt64/unit
 }
 
 // checkURL omits the parser's message: it quotes the address, which may contain a password.
