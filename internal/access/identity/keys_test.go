@@ -73,6 +73,32 @@ func TestUnknownKey(t *testing.T) {
 	})
 }
 
+// All who need the keys share one fetch, whether they wait for the first ones or for others.
+func TestOneFetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newPiped(t, nil)
+		hold := make(chan struct{})
+		b.idp.change(func(p *idp) { p.hold = hold })
+		var all sync.WaitGroup
+		for range 50 {
+			token := b.token(nil)
+			all.Go(func() { b.want(token, "") })
+		}
+		synctest.Wait()
+		b.idp.change(func(p *idp) { p.hold = nil })
+		close(hold)
+		all.Wait()
+		if keys, metadata := b.idp.count(keysAt), b.idp.count(metadataAt); keys != 1 || metadata != 1 {
+			t.Errorf("%d fetches of keys, %d of metadata", keys, metadata)
+		}
+		old := b.provider.usable()
+		b.want(sign(otherRSA, header(changes{"kid": "k2"}), b.claims(nil)), reasonKey)
+		if fetched, err := b.provider.renewFor(t.Context(), old); !fetched || err != nil || b.idp.count(keysAt) != 2 {
+			t.Error("who looked at the keys before they were fetched is not told: ", fetched, err)
+		}
+	})
+}
+
 func TestKeyThatIsReplacedUnderItsName(t *testing.T) {
 	b := newBench(t, nil)
 	b.want(b.token(nil), "")
@@ -293,8 +319,10 @@ func TestMetadata(t *testing.T) {
 		"with a slash":   {"", func(p *idp) { p.metadata = changes{"issuer": p.issuer + "/"} }, "not of "},
 		"no keys":        {"", func(p *idp) { p.metadata = changes{"jwks_uri": nil} }, "has no 'jwks_uri'"},
 		"keys elsewhere": {"", func(p *idp) { p.metadata = changes{"jwks_uri": "http://10.0.0.1/keys"} }, "was not contacted: only https addresses are used"},
-		"keys in a private network": {"", func(p *idp) { p.metadata = changes{"jwks_uri": "https://10.0.0.1/keys"} },
-			"the server itself does not have such an address; if that is right, set 'http.oauth.jwksUri'"},
+		"keys in a private network": {
+			"", func(p *idp) { p.metadata = changes{"jwks_uri": "https://10.0.0.1/keys"} },
+			"the server itself does not have such an address; if that is right, set 'http.oauth.jwksUri'",
+		},
 		"down": {"", func(p *idp) {
 			p.replace[metadataAt] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
 		}, "HTTP status 502"},

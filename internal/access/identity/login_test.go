@@ -81,7 +81,10 @@ func TestProvider(t *testing.T) {
 		t.Fatal(response, err)
 	}
 	response.Body.Close()
-	if _, err := b.Client().Get("http://10.0.0.1/"); err == nil || !strings.Contains(err.Error(), "was not contacted") {
+	if response, err := b.Client().Get("http://10.0.0.1/"); err == nil {
+		response.Body.Close()
+		t.Error("a private address was contacted")
+	} else if !strings.Contains(err.Error(), "was not contacted") {
 		t.Error(err)
 	}
 }
@@ -118,7 +121,7 @@ toolboxes: 3 values of the claim 'scope'
 		"no endpoint":    {func(p *idp) { p.metadata = changes{"introspection_endpoint": nil} }, "introspection", "introspection_endpoint", true},
 		"no token":       {func(p *idp) { p.metadata = changes{"token_endpoint": nil} }, "endpoints for the page /connect", "token_endpoint", false},
 		"refused": {func(p *idp) {
-			p.replace[introspectAt] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }
+			p.replace[introspectAt] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }
 		}, "introspection", "refuses the client", true},
 		"accepts all": {func(p *idp) {
 			p.replace[introspectAt] = func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(`{"active":true}`)) }

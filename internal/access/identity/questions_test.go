@@ -53,7 +53,7 @@ func TestIntrospection(t *testing.T) {
 		"Keycloak's refresh":   {changes{"typ": "Refresh"}, reasonKind},
 		"ID token":             {changes{"nonce": "n"}, reasonKind},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			token := "opaque-" + strings.NewReplacer(" ", "-", "'", "", ",", "").Replace(name)
 			b.answer(token, test.changes)
 			b.want(token, test.reason)

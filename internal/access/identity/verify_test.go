@@ -2,6 +2,7 @@ package identity
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 	"slices"
@@ -31,6 +32,7 @@ func TestWrongTokens(t *testing.T) {
 		"signature of another":  {parts[0] + "." + parts[1] + "." + strings.Split(b.token(changes{"sub": "bob"}), ".")[2], reasonSignature},
 		"changed claims":        {parts[0] + "." + strings.Split(b.token(changes{"sub": "bob"}), ".")[1] + "." + parts[2], reasonSignature},
 		"no signature":          {parts[0] + "." + parts[1] + ".", reasonSignature},
+		"signature, other form": {good[:len(good)-1] + string(good[len(good)-1]+1), reasonForm},
 		"two parts":             {parts[0] + "." + parts[1], reasonInactive},
 		"four parts":            {good + ".x", reasonInactive},
 		"blank within":          {parts[0] + ". " + parts[1] + "." + parts[2], reasonForm},
@@ -209,7 +211,7 @@ func TestPerson(t *testing.T) {
 		t.Errorf("got %v, %v", all.Toolboxes, err)
 	}
 	none, err := b.Verify(t.Context(), b.token(changes{"scope": ""}), "/mcp")
-	if refusal, ok := err.(*Refusal); !ok || refusal.Status != http.StatusForbidden || none.Subject != "alice" || none.Toolboxes == nil || len(none.Toolboxes) != 0 {
+	if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Status != http.StatusForbidden || none.Subject != "alice" || none.Toolboxes == nil || len(none.Toolboxes) != 0 {
 		t.Errorf("got %+v, %v", none, err)
 	}
 }
