@@ -29,7 +29,7 @@ import (
 const (
 	// peopleMemory is what the workbench may have resident for a thousand people with streams.
 	peopleMemory = 768 << 20
-	// skew is how long a token counts after its end, since clocks differ. Tokens are issued as if that time were theirs.
+	// skew is how long a token counts after its end, since clocks differ.
 	skew = time.Minute
 	// away is how long the provider is away at most.
 	away = time.Minute
@@ -99,7 +99,7 @@ type crowd struct {
 	ignored int // further ones
 }
 
-// Groups, and what they may use. One in twenty is a contractor, and one in twenty has opaque tokens.
+// Groups, and what they may use. Two in twenty are contractors, and one in twenty has opaque tokens.
 const (
 	contractorsEvery = 20
 	opaqueEvery      = 20
