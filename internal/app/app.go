@@ -174,8 +174,10 @@ func New(options Options) (*App, error) {
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
 		Restrictions: restrictions, Events: a.serverEvents(),
-		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
-		ListsChanged: func(server *fleet.Server, notification string) { a.front.ListsChanged(server, notification) },
+		ToolsChanged: func(name string, whom fleet.Scope) { a.front.ToolsChanged(name, whom) },
+		ListsChanged: func(server *fleet.Server, notification string, whom fleet.Scope) {
+			a.front.ListsChanged(server, notification, whom)
+		},
 	})
 	a.keeping.folder = options.StateDir
 	a.keepHistory(options.Config)

@@ -144,7 +144,7 @@ func (a *App) activity(now time.Time) []meter.Server {
 func why(common fleet.Common) control.Why {
 	w := control.Why{
 		Folder: common.Folder, Roots: common.Roots, Capabilities: common.Capabilities,
-		Environment: common.Environment, Command: common.Command, Behind: common.Behind,
+		Environment: common.Environment, Command: common.Command, Behind: common.Behind, Person: common.Person,
 	}
 	if common.Modern {
 		w.Era = "modern"

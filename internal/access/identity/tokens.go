@@ -126,6 +126,10 @@ func (v *Verifier) known(ctx context.Context, token string) (*verified, *Refusal
 func (s *tokens) find(digest digest, now time.Time, provider *provider) (*verified, *Refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.findLocked(digest, now, provider)
+}
+
+func (s *tokens) findLocked(digest digest, now time.Time, provider *provider) (*verified, *Refusal) {
 	if until, ok := s.inactive[digest]; ok {
 		if now.Before(until) {
 			return nil, refuse(reasonInactive)
@@ -178,6 +182,10 @@ func (s *tokens) join(v *Verifier, digest digest, token string) *flight {
 		return f
 	}
 	f := &flight{done: make(chan struct{})}
+	if f.token, f.refusal = s.findLocked(digest, time.Now(), v.provider); f.token != nil || f.refusal != nil { // since the caller looked
+		close(f.done)
+		return f
+	}
 	isStarted := v.work.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, verifyTime)
 		defer cancel()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // listen serves over HTTP on loopback for the time of a test.
@@ -289,7 +290,7 @@ func TestHTTPOwnMessagesReachTheStreamOfTheGET(t *testing.T) {
 	response := open(t, "GET", address+"/mcp", "", session)
 	in := bufio.NewReader(response.Body)
 	expect(t, in, "id: 0-0\ndata: \n\n")
-	server.ToolsChanged("empty")
+	server.ToolsChanged("empty", fleet.Scope{})
 	expect(t, in, "id: 0-1\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
 
 	second := open(t, "GET", address+"/mcp", "", session, "Last-Event-ID: 0-0")

@@ -108,6 +108,7 @@ type Why struct {
 	Era          string   `json:"era,omitempty"`          // "modern": of the protocol that they speak
 	Behind       int      `json:"behind,omitempty"`       // number of workbenches that their requests pass through
 	Client       string   `json:"client,omitempty"`       // "one": nobody else may answer what the server asks
+	Person       string   `json:"person,omitempty"`       // the name of the person whose instance it is
 }
 
 // Ref returns the server's name with its toolbox.
