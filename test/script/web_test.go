@@ -4,6 +4,7 @@ package script
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ var (
 // web sends a request as the page in a browser does: FILE METHOD PATH [TOKEN-FILE [BODY]]. The file holds the address, once
 // the program has written it. It prints the status, the headers that -head names, and the answer, or with -lines N its first
 // lines. Each -with is a header that the request has. With -until STATUS it asks again until that is the status. Negated, the
-// connection has to break before the end of the answer.
+// request has to end without a result: by an error in the answer, or before its end.
 func web(ts *testscript.TestScript, neg bool, args []string) {
 	most, until, sent := 0, 0, http.Header{"Content-Type": {"application/json"}}
 	var heads []string
@@ -99,8 +100,9 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		fmt.Fprintf(ts.Stdout(), "%s: %s\n", name, strings.Join(response.Header.Values(name), ", "))
 	}
 	if most == 0 {
-		_, err = io.Copy(ts.Stdout(), response.Body)
-		if neg != (err != nil) {
+		answer, err := io.ReadAll(response.Body)
+		_, _ = ts.Stdout().Write(answer) // into memory
+		if failed := err != nil || bytes.Contains(answer, []byte(`"error":`)); neg && !failed || !neg && err != nil {
 			ts.Fatalf("the answer ended with %v", err)
 		}
 	}
