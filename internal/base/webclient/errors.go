@@ -40,10 +40,13 @@ func (e *UnreachableError) Error() string {
 func (e *UnreachableError) Unwrap() error { return e.err }
 
 // TooLargeError means that a response was larger than any honest one.
-type TooLargeError struct{ Address string }
+type TooLargeError struct {
+	Address string
+	limit   int
+}
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("the response of %s is larger than %d KiB, and was not read", e.Address, maxDocument>>10)
+	return fmt.Sprintf("the response of %s is larger than %d KiB, and was not read", e.Address, e.limit>>10)
 }
 
 // failure converts an error of the HTTP client to one for people. It drops the client's own text, which contains the

@@ -2,6 +2,7 @@ package webclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,10 +19,11 @@ import (
 
 // Limits of a Guard.
 const (
-	maxDocument  = 256 << 10       // size of a document or a token response; a larger one fails
-	documentTime = 5 * time.Second // to fetch a document, redirects included
-	maxRedirects = 3               // redirects of a document that are followed; a further one is not
-	lookupTime   = 2 * time.Second // to look up the server's own name when a literal address is checked
+	maxDocument  = 256 << 10        // size of a document or a token response, unless the options say otherwise; a larger one fails
+	documentTime = 5 * time.Second  // to fetch a document, redirects included
+	clientTime   = 30 * time.Second // for a request of Client, its body included
+	maxRedirects = 3                // redirects of a document that are followed; a further one is not
+	lookupTime   = 2 * time.Second  // to look up the server's own name when a literal address is checked
 )
 
 // Guard fetches documents from addresses that others name, on behalf of one configured server. It uses https only, and
@@ -48,6 +50,7 @@ func NewGuard(server *url.URL, options Options) (*Guard, error) {
 	if server == nil || server.Hostname() == "" {
 		return nil, errors.New("the server's address has no host")
 	}
+	options.Largest, options.TrustedBy = cmp.Or(options.Largest, maxDocument), cmp.Or(options.TrustedBy, "oauth.authorizationServer")
 	g := &Guard{options: options, known: []string{plainHost(server.Hostname())}, proxy: newProxy(options.Environ)}
 	for _, address := range options.Trusted {
 		if u, err := url.Parse(address); err == nil && u.Hostname() != "" {
@@ -96,7 +99,7 @@ func (g *Guard) check(u *url.URL) error {
 		ctx, cancel := context.WithTimeout(context.Background(), lookupTime)
 		defer cancel()
 		if !g.allows(ctx, literal) {
-			return refuse(refusal(literal))
+			return refuse(g.refusal(literal))
 		}
 	}
 	return nil
@@ -112,8 +115,8 @@ func (g *Guard) isLocal() bool {
 
 func isLocal(k kind) bool { return k == loopback || k == unspecified }
 
-func refusal(k kind) string {
-	return "it leads to " + string(k) + ", and the server itself does not have such an address; if that is right, set 'oauth.authorizationServer'"
+func (g *Guard) refusal(k kind) string {
+	return "it leads to " + string(k) + ", and the server itself does not have such an address; if that is right, set '" + g.options.TrustedBy + "'"
 }
 
 // allows reports whether addresses of a kind may be dialled: public ones, and those of the kind that a host of the
@@ -183,7 +186,7 @@ func (g *Guard) admit(ctx context.Context, host, address string) error {
 		return &RefusedError{excerpt(host), "it leads to " + string(k)}
 	}
 	if !g.allows(ctx, k) {
-		return &RefusedError{excerpt(host), refusal(k)}
+		return &RefusedError{excerpt(host), g.refusal(k)}
 	}
 	return nil
 }
@@ -216,13 +219,15 @@ func (g *Guard) Get(ctx context.Context, address string) (*Document, error) {
 
 // Post sends a body once, and returns the response. It follows no redirects.
 func (g *Guard) Post(ctx context.Context, address string, header http.Header, body []byte, limit time.Duration) (*Document, error) {
-	client := &http.Client{Transport: roundTripper(g.roundTrip), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: roundTripper(g.roundTrip), CheckRedirect: followNone}
 	header = header.Clone()
 	if header == nil {
 		header = make(http.Header)
 	}
 	return g.fetch(ctx, client, http.MethodPost, address, header, body, limit)
 }
+
+func followNone(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // checkRedirect stops at redirects that are not followed. They are no errors: a server may redirect whatever it does not
 // know to its home page.
@@ -258,15 +263,16 @@ func (g *Guard) fetch(ctx context.Context, client *http.Client, method, address 
 		return nil, g.failure(ctx, address, limit, err)
 	}
 	defer response.Body.Close()
-	if response.ContentLength > maxDocument {
-		return nil, &TooLargeError{plainText(address)}
+	most := g.options.Largest
+	if response.ContentLength > int64(most) {
+		return nil, &TooLargeError{plainText(address), most}
 	}
-	read, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
+	read, err := io.ReadAll(io.LimitReader(response.Body, int64(most)+1))
 	if err != nil {
 		return nil, g.failure(ctx, address, limit, err)
 	}
-	if len(read) > maxDocument {
-		return nil, &TooLargeError{plainText(address)}
+	if len(read) > most {
+		return nil, &TooLargeError{plainText(address), most}
 	}
 	mediaType, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	return &Document{Status: response.StatusCode, Header: response.Header, Body: read, MediaType: mediaType}, nil

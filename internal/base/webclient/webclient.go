@@ -28,6 +28,10 @@ type Options struct {
 	// Trusted are addresses of the configuration besides the server's own, such as that of an authorization server. The
 	// networks that they are in count as the server's.
 	Trusted []string
+	// TrustedBy is the setting that adds to Trusted, for errors; "": 'oauth.authorizationServer'.
+	TrustedBy string
+	// Largest is the size of the largest document that is accepted; 0: 256 KiB.
+	Largest int
 
 	resolver *net.Resolver // for tests
 }

@@ -108,7 +108,7 @@ func (d *discoverer) checkTransport() error {
 	if d.server.Scheme == "https" {
 		return nil
 	}
-	return d.refuse(d.guard.Check(origin(d.server)))
+	return d.refuse(d.guard.Check(webclient.Origin(d.server)))
 }
 
 // refuse says that a server has no address for a login; nil if it has one.
@@ -158,7 +158,7 @@ func (d *discoverer) choose(ctx context.Context, issuers []string, held func(iss
 func (d *discoverer) withoutMetadata(issuer string) error {
 	tried := issuer
 	if u, err := url.Parse(issuer); err == nil {
-		tried = strings.Join(serverCandidates(u), ", ")
+		tried = strings.Join(webclient.MetadataOf(u), ", ")
 	}
 	return problem("Ask its operator to publish the metadata, or set 'oauth.authorizationServer' to the right issuer.",
 		"The authorization server '%s' has no metadata (RFC 8414): none of these addresses has a JSON document: %s", shown(issuer), clip(tried, 3*maxAddress))
@@ -167,7 +167,7 @@ func (d *discoverer) withoutMetadata(issuer string) error {
 // searchOrigin finds the login of a server without protected resource metadata: in revision 2025-03-26, the server's
 // origin was the authorization server.
 func (d *discoverer) searchOrigin(ctx context.Context, from challenge, guess bool) (*target, error) {
-	issuer := origin(d.server)
+	issuer := webclient.Origin(d.server)
 	server, err := d.authorizationServer(ctx, issuer)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (d *discoverer) target(from challenge, resource *resourceMetadata, server *
 	case resource != nil:
 		t.resource = string(resource.Resource)
 	default:
-		t.resource = origin(d.server) + strings.TrimSuffix(d.server.EscapedPath(), "/")
+		t.resource = webclient.Origin(d.server) + strings.TrimSuffix(d.server.EscapedPath(), "/")
 	}
 	scopes, err := d.scopes(from, resource, server)
 	t.scopes = scopes

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 const (
 	serverTitle     = "authorization server metadata"
-	oauthWellKnown  = "/.well-known/oauth-authorization-server"
-	openIDWellKnown = "/.well-known/openid-configuration"
 	offlineAccess   = "offline_access" // the scope that asks for a refresh token
 	challengeMethod = "S256"           // of PKCE
 )
@@ -48,15 +47,6 @@ func (m *serverMetadata) bound() {
 	}
 }
 
-// serverCandidates returns where the metadata of an authorization server may be, in the order of the specification.
-func serverCandidates(issuer *url.URL) []string {
-	root, path := origin(issuer), strings.TrimSuffix(issuer.EscapedPath(), "/")
-	if path == "" {
-		return []string{root + oauthWellKnown, root + openIDWellKnown}
-	}
-	return []string{root + oauthWellKnown + path, root + openIDWellKnown + path, root + path + openIDWellKnown}
-}
-
 // authorizationServer fetches the metadata of an authorization server; nil if it has none. A failure of one address does
 // not keep the others from being asked: all have to name the same issuer.
 func (d *discoverer) authorizationServer(ctx context.Context, issuer string) (*serverMetadata, error) {
@@ -68,7 +58,7 @@ func (d *discoverer) authorizationServer(ctx context.Context, issuer string) (*s
 		return nil, err
 	}
 	var temporary error
-	for _, address := range serverCandidates(u) {
+	for _, address := range webclient.MetadataOf(u) {
 		metadata := &serverMetadata{}
 		found, err := d.document(ctx, serverTitle, address, metadata)
 		switch {

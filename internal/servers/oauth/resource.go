@@ -58,7 +58,7 @@ func (d *discoverer) resourceCandidates(from challenge) []string {
 		}
 	}
 	add(from.resourceMetadata)
-	root := origin(d.server) + resourceWellKnown
+	root := webclient.Origin(d.server) + resourceWellKnown
 	query := ""
 	if d.server.RawQuery != "" {
 		query = "?" + d.server.RawQuery
@@ -119,16 +119,4 @@ func covers(resource string, server *url.URL) bool {
 		return r.RawQuery != "" && r.RawQuery == server.RawQuery && parent == path
 	}
 	return parent == path || strings.HasPrefix(path, parent+"/")
-}
-
-// origin returns the beginning of an address up to its path.
-func origin(u *url.URL) string {
-	host := strings.ToLower(u.Host)
-	switch u.Scheme {
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	}
-	return strings.ToLower(u.Scheme) + "://" + host
 }

@@ -1,0 +1,89 @@
+package identity
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Refusal is why a request is not let in.
+type Refusal struct {
+	Status int    // of HTTP: 401; 403; 503 when the provider cannot be asked
+	Code   string // of RFC 6750; "" with 503
+	Reason string // for the log and error_description; it has nothing of the token
+}
+
+// Error returns the reason.
+func (r *Refusal) Error() string { return r.Reason }
+
+// Codes of RFC 6750, section 3.1.
+const (
+	codeToken = "invalid_token"
+	codeScope = "insufficient_scope"
+)
+
+// Reasons of refusals.
+const (
+	reasonLong        = "the token is too long"
+	reasonForm        = "the token is not valid"
+	reasonOwn         = "the token is of the workbench itself, and unknown"
+	reasonOpaque      = "only tokens that are JWTs are accepted here"
+	reasonAlgorithm   = "the token is not signed with an accepted algorithm"
+	reasonCritical    = "the token has a critical header that is not supported"
+	reasonKind        = "the token is not an access token"
+	reasonBound       = "the token is bound to a key, and is not a bearer token"
+	reasonIssuer      = "the token is of another issuer"
+	reasonAudience    = "the token is for another resource"
+	reasonNoAudience  = "the token does not say which resource it is for"
+	reasonSubject     = "the token does not say who it is for, in a form that is accepted"
+	reasonNoExpiry    = "the token does not say when it expires"
+	reasonTimes       = "the token has a time that is not a number of seconds"
+	reasonExpired     = "the token has expired"
+	reasonEarly       = "the token is not valid yet"
+	reasonKey         = "the token is signed with a key that the issuer does not have"
+	reasonSignature   = "the signature of the token is wrong"
+	reasonInactive    = "the issuer says that the token is not active"
+	reasonNothing     = "the token allows no toolbox"
+	reasonUnavailable = "the identity provider cannot be asked now"
+	reasonNonce       = "the token is not the answer to this login"
+	reasonLeft        = "the request ended before its token was verified"
+)
+
+// refuse returns the refusal of a token.
+func refuse(reason string) *Refusal {
+	return &Refusal{Status: http.StatusUnauthorized, Code: codeToken, Reason: reason}
+}
+
+func unavailable(reason string) *Refusal {
+	return &Refusal{Status: http.StatusServiceUnavailable, Reason: reason}
+}
+
+// Challenge returns the value of WWW-Authenticate for a path (RFC 6750 and RFC 9728). The refusal is nil if no token came. It
+// returns "" for a refusal that no other token would change.
+func (v *Verifier) Challenge(path string, refusal *Refusal) string {
+	var parameters []string
+	add := func(name, value string) {
+		if value != "" { // an empty one fails the whole header for some clients
+			parameters = append(parameters, name+`="`+quotable(value)+`"`)
+		}
+	}
+	if refusal != nil {
+		if refusal.Status == http.StatusServiceUnavailable {
+			return ""
+		}
+		add("error", refusal.Code)
+		add("error_description", refusal.Reason)
+	}
+	add("resource_metadata", v.resource.metadataOf(path))
+	add("scope", strings.Join(v.rules.Load().scopes, " "))
+	return "Bearer " + strings.Join(parameters, ", ")
+}
+
+// quotable replaces what may not be in a quoted parameter (RFC 6750, section 3).
+func quotable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return '?'
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,119 @@
+package identity
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// claimScope is the claim that is used if the configuration names none. It stands for both of its names.
+const claimScope = "scope"
+
+// rules are what a reload of the configuration may change. They are never changed in place.
+type rules struct {
+	claim    string
+	audience []string // nil: the resources themselves
+	grants   []config.ToolboxGrant
+	scopes   []string // that clients may request; nil if the claim has other values
+}
+
+func newRules(settings config.HTTPOAuth) *rules {
+	r := &rules{claim: cmp.Or(settings.Claim, claimScope), grants: settings.Toolboxes}
+	if len(settings.Audience) > 0 {
+		r.audience = settings.Audience
+	}
+	if r.claim != claimScope && r.claim != "scp" {
+		return r
+	}
+	for _, grant := range r.grants {
+		if isScope(grant.Value) && !slices.Contains(r.scopes, grant.Value) {
+			r.scopes = append(r.scopes, grant.Value)
+		}
+	}
+	return r
+}
+
+// isScope reports whether a text can be requested as a scope (RFC 6749, section 3.3).
+func isScope(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' })
+}
+
+// toolboxes returns what the values of a token's claim allow: each toolbox once, in the order of the configuration. Nil means all,
+// and an empty list none.
+func (r *rules) toolboxes(members object) []string {
+	values := members.values(r.claim)
+	allowed := []string{}
+	for _, grant := range r.grants {
+		if !slices.Contains(values, grant.Value) {
+			continue
+		}
+		if grant.Toolboxes == nil {
+			return nil
+		}
+		for _, name := range grant.Toolboxes {
+			if !slices.Contains(allowed, name) {
+				allowed = append(allowed, name)
+			}
+		}
+	}
+	return allowed
+}
+
+// values returns the values of a claim: the words of a string, or the strings of a list. A name with dots is that of a claim, or
+// else the path to one within others.
+func (o object) values(claim string) []string {
+	if claim == claimScope {
+		return o.scopes()
+	}
+	if o.has(claim) {
+		return listOf(o[claim])
+	}
+	first, rest, nested := strings.Cut(claim, ".")
+	if !nested {
+		return nil
+	}
+	var inner object
+	if json.Unmarshal(o[first], &inner) != nil {
+		return nil
+	}
+	for {
+		if first, rest, nested = strings.Cut(rest, "."); !nested {
+			return listOf(inner[first])
+		}
+		var next object
+		if json.Unmarshal(inner[first], &next) != nil {
+			return nil
+		}
+		inner = next
+	}
+}
+
+// scopes returns the scopes of a token, which some providers call scp.
+func (o object) scopes() []string {
+	if o.has(claimScope) {
+		return listOf(o[claimScope])
+	}
+	return listOf(o["scp"])
+}
+
+func listOf(raw json.RawMessage) []string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return strings.Fields(text)
+	}
+	var members []json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	var list []string
+	for _, member := range members {
+		var one string
+		if member[0] == '"' && json.Unmarshal(member, &one) == nil {
+			list = append(list, one)
+		}
+	}
+	return list
+}

@@ -1,0 +1,248 @@
+package identity
+
+import (
+	"container/list"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of the memory of tokens.
+const (
+	maxKnown    = 10_000           // verified tokens that are kept; a further one replaces the one that was not used for longest
+	maxInactive = 1024             // tokens kept that the provider called inactive; a further one replaces any
+	answerTime  = time.Minute      // that the provider's answer about a token counts; then it is asked again
+	afterTime   = 10 * time.Minute // that an expired token is kept: calls that it began may still run
+	verifyTime  = 20 * time.Second // for the verification of a token, with all that has to be fetched for it
+)
+
+// digest identifies a token.
+type digest [sha256.Size]byte
+
+// verified is a token that the provider issued. Its fields do not change once it is known.
+type verified struct {
+	digest digest
+	claims *claims
+	key    *key      // that signed it; nil: the provider was asked
+	token  string    // for the next question; "" with a key
+	asked  time.Time // when the provider answered
+	place  *list.Element
+
+	mu     sync.Mutex
+	rules  *rules // that person is made by
+	person Person
+	due    time.Time // when Holds may ask again
+}
+
+// under returns whom a token is of, by the rules in force, and its audience.
+func (t *verified) under(rules *rules) (Person, []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.rules != rules {
+		t.rules, t.person = rules, t.claims.person
+		t.person.Toolboxes = rules.toolboxes(t.claims.members)
+		t.person.Credential = t.digest.credential(t.person.Toolboxes)
+	}
+	return t.person, t.claims.audience
+}
+
+// isOld reports whether the provider has to be asked about a token again.
+func (t *verified) isOld(now time.Time) bool { return t.key == nil && now.Sub(t.asked) >= answerTime }
+
+// isDue reports, once in a while, that the provider has to be asked about a token again.
+func (t *verified) isDue(now time.Time) bool {
+	if !t.isOld(now) {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now.Before(t.due) {
+		return false
+	}
+	t.due = now.Add(retryPause)
+	return true
+}
+
+// credential returns an identifier of a token and of what it allows: it is another one when that changes.
+func (d digest) credential(toolboxes []string) string {
+	allowed := "*"
+	if toolboxes != nil {
+		allowed = strings.Join(toolboxes, "\x00") + "\x00"
+	}
+	what := sha256.Sum256([]byte(allowed))
+	return hex.EncodeToString(d[:]) + hex.EncodeToString(what[:8])
+}
+
+// tokens are those that were verified, and those that are being verified.
+type tokens struct {
+	mu       sync.Mutex
+	known    map[digest]*verified
+	order    *list.List // of known: used last, first
+	inactive map[digest]time.Time
+	flights  map[digest]*flight
+}
+
+func newTokens() *tokens {
+	return &tokens{known: make(map[digest]*verified), order: list.New(), inactive: make(map[digest]time.Time), flights: make(map[digest]*flight)}
+}
+
+// flight is a verification, for all who wait for it.
+type flight struct {
+	done    chan struct{}
+	token   *verified // after done
+	refusal *Refusal
+}
+
+// known returns a token that is valid now, whatever for. Requests with the same token share one verification.
+func (v *Verifier) known(ctx context.Context, token string) (*verified, *Refusal) {
+	if len(token) > maxToken {
+		return nil, refuse(reasonLong)
+	}
+	v.provider.use()
+	digest, now := digest(sha256.Sum256([]byte(token))), time.Now()
+	if found, refusal := v.tokens.find(digest, now, v.provider); found != nil || refusal != nil {
+		return found, refusal
+	}
+	if refusal := checkForm(token); refusal != nil {
+		return nil, refusal
+	}
+	if v.questions == nil && !isJWT(token) {
+		return nil, refuse(reasonOpaque)
+	}
+	flight := v.tokens.join(v, digest, token)
+	select {
+	case <-flight.done:
+		return flight.token, flight.refusal
+	case <-ctx.Done():
+		return nil, unavailable(reasonLeft)
+	}
+}
+
+// find returns a token that needs no verification, or why it is refused; neither if it has to be verified.
+func (s *tokens) find(digest digest, now time.Time, provider *provider) (*verified, *Refusal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if until, ok := s.inactive[digest]; ok {
+		if now.Before(until) {
+			return nil, refuse(reasonInactive)
+		}
+		delete(s.inactive, digest)
+	}
+	found := s.known[digest]
+	if found == nil {
+		return nil, nil
+	}
+	s.order.MoveToFront(found.place)
+	if hasExpired(found.claims.person.Expires, now) {
+		return nil, refuse(reasonExpired)
+	}
+	if found.key != nil {
+		if set := provider.usable(); set == nil || !set.has(found.key) {
+			return nil, nil
+		}
+	}
+	if found.isOld(now) {
+		return nil, nil
+	}
+	return found, nil
+}
+
+// of returns a token by its credential, and keeps it as one that is in use.
+func (s *tokens) of(credential string, now time.Time) *verified {
+	var d digest
+	if len(credential) < 2*len(d) {
+		return nil
+	}
+	if _, err := hex.Decode(d[:], []byte(credential[:2*len(d)])); err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.known[d]
+	if found == nil || now.After(found.claims.person.Expires.Add(afterTime)) {
+		return nil
+	}
+	s.order.MoveToFront(found.place)
+	return found
+}
+
+// join returns the verification of a token, which it begins if there is none.
+func (s *tokens) join(v *Verifier, digest digest, token string) *flight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.flights[digest]; f != nil {
+		return f
+	}
+	f := &flight{done: make(chan struct{})}
+	isStarted := v.work.start(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, verifyTime)
+		defer cancel()
+		token, refusal := v.verify(ctx, token)
+		s.finish(f, digest, token, refusal)
+	})
+	if !isStarted {
+		f.refusal = unavailable(reasonUnavailable)
+		close(f.done)
+		return f
+	}
+	s.flights[digest] = f
+	return f
+}
+
+func (v *Verifier) verify(ctx context.Context, token string) (*verified, *Refusal) {
+	if isJWT(token) {
+		return v.verifyAccess(ctx, token)
+	}
+	return v.questions.ask(ctx, token, v)
+}
+
+// finish ends a verification. What is known of a token is forgotten if it is refused, and stays if nobody could be asked.
+func (s *tokens) finish(f *flight, digest digest, token *verified, refusal *Refusal) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.flights, digest)
+	f.token, f.refusal = token, refusal
+	defer close(f.done)
+	switch {
+	case refusal == nil:
+		token.digest = digest
+		s.remember(token)
+	case refusal.Status == http.StatusUnauthorized:
+		s.forget(digest)
+		if refusal.Reason == reasonInactive {
+			s.callInactive(digest, now)
+		}
+	}
+}
+
+func (s *tokens) remember(token *verified) {
+	s.forget(token.digest)
+	if len(s.known) >= maxKnown {
+		s.forget(s.order.Back().Value.(digest))
+	}
+	token.place = s.order.PushFront(token.digest)
+	s.known[token.digest] = token
+}
+
+func (s *tokens) forget(digest digest) {
+	if old := s.known[digest]; old != nil {
+		s.order.Remove(old.place)
+		delete(s.known, digest)
+	}
+}
+
+// callInactive keeps for a while what the provider said, so that a client that repeats such a token does not reach it.
+func (s *tokens) callInactive(digest digest, now time.Time) {
+	if len(s.inactive) >= maxInactive {
+		for one := range s.inactive {
+			delete(s.inactive, one)
+			break
+		}
+	}
+	s.inactive[digest] = now.Add(answerTime)
+}
