@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -98,6 +97,7 @@ type App struct {
 	audit      *audit.Log   // nil: nothing is recorded
 	auditAt    string       // folder of the audit log
 	auditStage *audit.Stage // nil without a log
+	mustAudit  bool         // calls that cannot be recorded are refused
 	withheld   atomic.Value // string: why files of the configuration are not used
 	files      atomic.Pointer[fileState]
 	changing   sync.Mutex                     // held while the configuration in use changes
@@ -302,8 +302,8 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if gate := a.gate.Load(); gate != nil {
 		gate.SetRules(rules(cfg.HTTP))
 		a.warnOfTokens(a.tokens.Load())
-		if cfg.HTTP.Listen != before.Listen || !reflect.DeepEqual(cfg.HTTP.TLS, before.TLS) || cfg.HTTP.SessionIdle != before.SessionIdle || cfg.HTTP.ClientIdle != before.ClientIdle {
-			a.log.Warn("http.listen, http.tls, http.sessionIdle and http.clientIdle stay as they were until the next start")
+		if needsRestart(cfg.HTTP, before) {
+			a.log.Warn("http.listen, the files of http.tls, http.trustedProxies, http.drain, http.sessionIdle and http.clientIdle stay as they were until the next start")
 		}
 	}
 	return nil

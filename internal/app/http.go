@@ -17,6 +17,11 @@ import (
 type HTTPOptions struct {
 	Tokens *httpauth.Store // nil: clients need none
 	Page   *Page           // nil: there is none
+
+	// Checks return why nobody can be served, in words for anybody: /readyz fails with them. They must not block.
+	Checks []func() error
+	// Hurry is closed to end at once while calls are finished. Nil: nobody does.
+	Hurry <-chan struct{}
 }
 
 // Page is what a browser gets below front.PagePath.
@@ -35,7 +40,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTP
 	a.tokens.Store(tokens)
 	a.warnOfTokens(tokens)
 	settings := a.config.Load().HTTP
-	watching, stop := context.WithCancel(ctx)
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx)) // also while calls are finished
 	var watcher sync.WaitGroup
 	defer watcher.Wait()
 	defer stop()
@@ -71,6 +76,10 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTP
 			_, ok := a.view(audience).Toolbox(audience.Only)
 			return ok
 		},
+		Ready:       a.newReadiness(options).why,
+		Proxies:     httpauth.NewProxies(settings.TrustedProxies),
+		Hurry:       options.Hurry,
+		Drain:       settings.Drain,
 		SessionIdle: settings.SessionIdle, ClientIdle: settings.ClientIdle,
 	})
 }
@@ -109,4 +118,11 @@ func (a *App) warnOfTokens(tokens *httpauth.Store) {
 		}
 		a.log.Warn("the policy has rules for a token that does not exist, which hold for nobody; see: mcp-workbench token list", "token", name)
 	}
+}
+
+// needsRestart reports whether settings changed that are read at the start only.
+func needsRestart(now, before config.HTTP) bool {
+	return now.Listen != before.Listen || now.SessionIdle != before.SessionIdle || now.ClientIdle != before.ClientIdle || now.Drain != before.Drain ||
+		now.TLS.Cert != before.TLS.Cert || now.TLS.Key != before.TLS.Key || now.TLS.ClientCA != before.TLS.ClientCA ||
+		!slices.Equal(now.TrustedProxies, before.TrustedProxies)
 }
