@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/identity"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/elicitation"
@@ -100,9 +101,10 @@ type App struct {
 	mustAudit  bool         // calls that cannot be recorded are refused
 	withheld   atomic.Value // string: why files of the configuration are not used
 	files      atomic.Pointer[fileState]
-	changing   sync.Mutex                     // held while the configuration in use changes
-	gate       atomic.Pointer[httpauth.Gate]  // nil unless clients are served over HTTP
-	tokens     atomic.Pointer[httpauth.Store] // of these clients; nil without
+	changing   sync.Mutex                        // held while the configuration in use changes
+	gate       atomic.Pointer[httpauth.Gate]     // nil unless clients are served over HTTP
+	tokens     atomic.Pointer[httpauth.Store]    // of these clients; nil without
+	verifier   atomic.Pointer[identity.Verifier] // of the people among them; nil without
 
 	environ   []string
 	load      func(environ []string) (*config.Config, error) // may be nil
@@ -173,8 +175,10 @@ func New(options Options) (*App, error) {
 		Baseline:     catalog.NewBaseline(definitionsDir(options.StateDir), options.Log),
 		Copies:       catalog.NewCopies(definitionsDir(options.StateDir), options.Log),
 		Restrictions: restrictions, Events: a.serverEvents(),
-		ToolsChanged: func(name string) { a.front.ToolsChanged(name) },
-		ListsChanged: func(server *fleet.Server, notification string) { a.front.ListsChanged(server, notification) },
+		ToolsChanged: func(name string, whom fleet.Scope) { a.front.ToolsChanged(name, whom) },
+		ListsChanged: func(server *fleet.Server, notification string, whom fleet.Scope) {
+			a.front.ListsChanged(server, notification, whom)
+		},
 	})
 	a.keeping.folder = options.StateDir
 	a.keepHistory(options.Config)
@@ -299,13 +303,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if cfg.Audit != former.Audit {
 		a.log.Warn("'audit' stays as it was until the next start")
 	}
-	if gate := a.gate.Load(); gate != nil {
-		gate.SetRules(rules(cfg.HTTP))
-		a.warnOfTokens(a.tokens.Load())
-		if needsRestart(cfg.HTTP, before) {
-			a.log.Warn("http.listen, the files of http.tls, http.trustedProxies, http.drain, http.sessionIdle and http.clientIdle stay as they were until the next start")
-		}
-	}
+	a.reloadHTTP(before, cfg.HTTP)
 	return nil
 }
 

@@ -52,6 +52,9 @@ func (a *App) newReadiness(options HTTPOptions) *readiness {
 				reasons = append(reasons, "the audit log cannot be written, and is required")
 			}
 		}
+		if verifier := a.verifier.Load(); verifier != nil && verifier.Ready() != nil {
+			reasons = append(reasons, "the identity provider cannot be asked, so that people cannot be verified")
+		}
 		for _, check := range options.Checks {
 			if err := check(); err != nil {
 				line, _, _ := strings.Cut(err.Error(), "\n")

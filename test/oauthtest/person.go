@@ -145,15 +145,16 @@ func attributes(text string) map[string]string {
 
 // Callback logs in at the address of an authorization request and returns the address of the redirect, which is not
 // opened: what a person would paste.
-func Callback(address string) (string, error) {
-	person := &Person{
-		Answers: answers,
-		Stop: func(at *url.URL) bool {
-			query := at.Query()
-			return query.Has("state") && (query.Has("code") || query.Has("error"))
-		},
+func Callback(address string) (string, error) { return (&Person{Answers: answers}).Callback(address) }
+
+// Callback is the function of that name for this person.
+func (p *Person) Callback(address string) (string, error) {
+	defer func(stop func(*url.URL) bool) { p.Stop = stop }(p.Stop)
+	p.Stop = func(at *url.URL) bool {
+		query := at.Query()
+		return query.Has("state") && (query.Has("code") || query.Has("error"))
 	}
-	page, err := person.Visit(address)
+	page, err := p.Visit(address)
 	if err != nil {
 		return "", err
 	}

@@ -4,6 +4,8 @@ package script
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -25,48 +28,40 @@ var (
 	webToken   = regexp.MustCompile(`mcpw_[\w-]+|"token":"[\w-]+"`)
 )
 
-// webOptions are the flags of web.
-type webOptions struct {
-	lines  int         // of the answer; 0: all
-	until  int         // the request is repeated until it has this status; 0: it is sent once
-	header http.Header // in addition
-	cert   string      // of the client, as 'certificate' made it; "": none
-}
-
-// read reads the flags, and returns the other arguments.
-func (o *webOptions) read(args []string) ([]string, error) {
-	o.header = make(http.Header)
-	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
-		var err error
+// web sends a request as the page in a browser does: FILE METHOD PATH [TOKEN-FILE [BODY]]. The file holds the address, once
+// the program has written it. It prints the status, the headers that -head names, and the answer, or with -lines N its first
+// lines. Each -with is a header that the request has. With -until STATUS it asks again until that is the status, or with "failed" until the
+// connection fails. -cert NAME shows a client certificate, as 'certificate' made it. The name in the server's certificate is printed, not
+// verified. Negated, the request has to end without a result: by an error in the answer, or before its end.
+func web(ts *testscript.TestScript, neg bool, args []string) {
+	most, until, sent := 0, 0, http.Header{"Content-Type": {"application/json"}}
+	var heads []string
+	mustFail := false
+	secure := &tls.Config{InsecureSkipVerify: true} // the name is printed
+	for ; len(args) > 1 && strings.HasPrefix(args[0], "-"); args = args[2:] {
 		switch args[0] {
 		case "-lines":
-			o.lines, err = strconv.Atoi(args[1])
+			most, _ = strconv.Atoi(args[1]) // 0: all
 		case "-until":
-			o.until, err = strconv.Atoi(args[1])
+			until, _ = strconv.Atoi(args[1])
+			mustFail = args[1] == "failed"
 		case "-cert":
-			o.cert = args[1]
-		case "-header":
-			name, value, _ := strings.Cut(args[1], ": ")
-			o.header.Add(name, value)
-		default:
-			err = fmt.Errorf("%s is no flag", args[0])
+			pair, err := tls.LoadX509KeyPair(ts.MkAbs(args[1]+".pem"), ts.MkAbs(args[1]+"-key.pem"))
+			ts.Check(err)
+			secure.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil } // whatever the server asks for
+		case "-head":
+			heads = append(heads, args[1])
+		case "-with":
+			text := args[1]
+			if name, ok := strings.CutPrefix(text, "file:"); ok {
+				text = ts.ReadFile(name)
+			}
+			name, value, _ := strings.Cut(text, ": ")
+			sent.Add(name, value)
 		}
-		if err != nil {
-			return nil, err
-		}
-		args = args[2:]
 	}
-	return args, nil
-}
-
-// web sends a request as the page in a browser does: [FLAGS] FILE METHOD PATH [TOKEN-FILE [BODY]]. The file holds the address, once
-// the program has written it. It prints the status and the answer. Over HTTPS it also prints the name in the server's certificate, which it
-// does not verify. With ! it waits until the connection fails.
-func web(ts *testscript.TestScript, neg bool, args []string) {
-	var options webOptions
-	args, err := options.read(args)
-	if err != nil || len(args) < 3 || len(args) > 5 {
-		ts.Fatalf("usage: web [-lines N] [-until STATUS] [-header 'NAME: VALUE'] [-cert NAME] FILE METHOD PATH [TOKEN-FILE [BODY]]: %v", err)
+	if len(args) < 3 || len(args) > 5 {
+		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… [-until STATUS] [-cert NAME] FILE METHOD PATH [TOKEN-FILE [BODY]]")
 	}
 	args = append(args, "", "")
 	var text string
@@ -78,35 +73,36 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		return err
 	}))
 	body := args[4]
+	if name, ok := strings.CutPrefix(body, "file:"); ok {
+		body = ts.ReadFile(name)
+	}
 	if code := webCode.FindStringSubmatch(text); code != nil {
 		body = strings.ReplaceAll(body, "ONCE", code[1])
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), replyTime)
+	defer cancel()
 	if args[3] != "" {
 		token := webToken.FindString(ts.ReadFile(args[3]))
+		if strings.HasSuffix(args[3], ".token") {
+			token = strings.TrimSuffix(ts.ReadFile(args[3]), "\n")
+		}
 		if token == "" {
 			ts.Fatalf("%s holds no token", args[3])
 		}
-		options.header.Set("Authorization", "Bearer "+strings.TrimSuffix(strings.TrimPrefix(token, `"token":"`), `"`))
+		sent.Set("Authorization", "Bearer "+strings.TrimSuffix(strings.TrimPrefix(token, `"token":"`), `"`))
 	}
-	settings := &tls.Config{InsecureSkipVerify: true} // the name is printed
-	if options.cert != "" {
-		pair, err := tls.LoadX509KeyPair(ts.MkAbs(options.cert+".pem"), ts.MkAbs(options.cert+"-key.pem"))
-		ts.Check(err)
-		settings.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil } // whatever the server asks for
-	}
-	client := &http.Client{Timeout: replyTime, Transport: &http.Transport{TLSClientConfig: settings, DisableKeepAlives: true}}
-	send := func() (*http.Response, error) {
-		request, err := http.NewRequest(args[1], webAddress.FindStringSubmatch(text)[1]+args[2], strings.NewReader(body))
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true}}
+	ask := func() (*http.Response, error) {
+		request, err := http.NewRequestWithContext(ctx, args[1], webAddress.FindStringSubmatch(text)[1]+args[2], strings.NewReader(body))
 		if err != nil {
 			return nil, err
 		}
-		request.Header = options.header.Clone()
-		request.Header.Set("Content-Type", "application/json")
+		request.Header, request.Host = sent, sent.Get("Host")
 		return client.Do(request)
 	}
-	if neg {
+	if mustFail {
 		ts.Check(mcptest.Eventually(replyTime, func() error {
-			response, err := send()
+			response, err := ask()
 			if err != nil {
 				return nil
 			}
@@ -115,35 +111,41 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		}))
 		return
 	}
-	options.print(ts, send)
-}
-
-// print sends a request, and prints the answer.
-func (o *webOptions) print(ts *testscript.TestScript, send func() (*http.Response, error)) {
-	var response *http.Response
-	ts.Check(mcptest.Eventually(replyTime, func() (err error) {
-		if response, err = send(); err != nil {
-			if o.until == 0 {
-				ts.Check(err)
-			}
-			return err
-		}
-		if o.until != 0 && response.StatusCode != o.until {
-			_ = response.Body.Close()
-			return fmt.Errorf("the status is %d", response.StatusCode)
-		}
-		return nil
-	}))
+	response, err := askUntil(until, ask)
+	if neg && errors.Is(err, io.EOF) {
+		return
+	}
+	ts.Check(err)
 	defer response.Body.Close()
 	fmt.Fprintln(ts.Stdout(), response.StatusCode)
 	if response.TLS != nil {
 		fmt.Fprintln(ts.Stdout(), "certificate of", response.TLS.PeerCertificates[0].Subject.CommonName)
 	}
-	if o.lines == 0 {
-		_, err := io.Copy(ts.Stdout(), response.Body)
-		ts.Check(err)
+	for _, name := range heads {
+		fmt.Fprintf(ts.Stdout(), "%s: %s\n", name, strings.Join(response.Header.Values(name), ", "))
 	}
-	for lines := bufio.NewScanner(response.Body); o.lines > 0 && lines.Scan(); o.lines-- {
+	if most == 0 {
+		answer, err := io.ReadAll(response.Body)
+		_, _ = ts.Stdout().Write(answer) // into memory
+		if failed := err != nil || bytes.Contains(answer, []byte(`"error":`)); neg && !failed || !neg && err != nil {
+			ts.Fatalf("the answer ended with %v", err)
+		}
+	}
+	for lines := bufio.NewScanner(response.Body); most > 0 && lines.Scan(); most-- {
 		fmt.Fprintln(ts.Stdout(), lines.Text())
+	}
+}
+
+// askUntil asks again until the answer has a status; 0: whatever it has.
+func askUntil(status int, ask func() (*http.Response, error)) (*http.Response, error) {
+	for deadline := time.Now().Add(replyTime); ; {
+		response, err := ask()
+		if err != nil || status == 0 || response.StatusCode == status {
+			return response, err
+		}
+		response.Body.Close()
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("the status is still %s", response.Status)
+		}
 	}
 }

@@ -148,8 +148,6 @@ type idp struct {
 	answers   map[string]map[string]any   // of the introspection, by token
 	requests  map[string]int              // by path
 	questions []string                    // the tokens that were asked about
-	server    *http.Server
-	listener  net.Listener
 }
 
 func newIDP() *idp {

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 	"slices"
@@ -31,6 +32,7 @@ func TestWrongTokens(t *testing.T) {
 		"signature of another":  {parts[0] + "." + parts[1] + "." + strings.Split(b.token(changes{"sub": "bob"}), ".")[2], reasonSignature},
 		"changed claims":        {parts[0] + "." + strings.Split(b.token(changes{"sub": "bob"}), ".")[1] + "." + parts[2], reasonSignature},
 		"no signature":          {parts[0] + "." + parts[1] + ".", reasonSignature},
+		"signature, other form": {good[:len(good)-1] + string(good[len(good)-1]+1), reasonForm},
 		"two parts":             {parts[0] + "." + parts[1], reasonInactive},
 		"four parts":            {good + ".x", reasonInactive},
 		"blank within":          {parts[0] + ". " + parts[1] + "." + parts[2], reasonForm},
@@ -96,6 +98,8 @@ func TestWrongTokens(t *testing.T) {
 		"subject a number":      {b.token(changes{"sub": 1}), reasonSubject},
 		"subject too long":      {b.token(changes{"sub": strings.Repeat("a", maxSubject+1)}), reasonSubject},
 		"subject hides":         {b.token(changes{"sub": "ali\u200bce"}), reasonSubject},
+		"subject with blanks":   {b.token(changes{"sub": " alice"}), reasonSubject},
+		"subject for screens":   {b.token(changes{"sub": "alice\x1b[2J"}), reasonSubject},
 		"subject with a line":   {b.token(changes{"sub": "alice\nbob"}), reasonSubject},
 		"no expiry":             {b.token(changes{"exp": nil}), reasonNoExpiry},
 		"expiry null":           {sign(rsaKey, header(nil), b.claims(changes{"exp": json.RawMessage("null")})), reasonNoExpiry},
@@ -114,7 +118,7 @@ func TestWrongTokens(t *testing.T) {
 			if refusal == nil {
 				t.Fatal("accepted")
 			}
-			want := Refusal{http.StatusUnauthorized, codeToken, test.reason}
+			want := Refusal{Status: http.StatusUnauthorized, Code: codeToken, Reason: test.reason}
 			if test.reason == reasonNothing {
 				want.Status, want.Code = http.StatusForbidden, codeScope
 			}
@@ -209,8 +213,27 @@ func TestPerson(t *testing.T) {
 		t.Errorf("got %v, %v", all.Toolboxes, err)
 	}
 	none, err := b.Verify(t.Context(), b.token(changes{"scope": ""}), "/mcp")
-	if refusal, ok := err.(*Refusal); !ok || refusal.Status != http.StatusForbidden || none.Subject != "alice" || none.Toolboxes == nil || len(none.Toolboxes) != 0 {
+	if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Status != http.StatusForbidden || none.Subject != "alice" || none.Toolboxes == nil || len(none.Toolboxes) != 0 {
 		t.Errorf("got %+v, %v", none, err)
+	}
+}
+
+// A person stays the same with another token, and is not another person, whatever the names.
+func TestPersonsAreToldApart(t *testing.T) {
+	const issuer = "https://idp.example.com"
+	ids := make(map[string]bool)
+	for _, person := range [][2]string{{issuer, "ada"}, {issuer, "bob"}, {issuer + "/x", "ada"}, {issuer + `" `, "ada"}, {issuer, `" ada`}, {issuer, `\" "ada`}} {
+		id := idOf(person[0], person[1])
+		if ids[id] || !strings.HasPrefix(id, PersonPrefix) {
+			t.Errorf("%q has the ID of another: %s", person, id)
+		}
+		ids[id] = true
+	}
+	b := newBench(t, nil)
+	one, err := b.Verify(t.Context(), b.token(changes{"scope": "mcp:ops", "name": "One"}), "/mcp")
+	other, otherErr := b.Verify(t.Context(), b.token(changes{"scope": "mcp:dev mcp:ops", "aud": []string{"x", resourceURL}}), "/mcp/ops")
+	if err != nil || otherErr != nil || one.ID != other.ID || one.Credential == other.Credential || !slices.Equal(one.Toolboxes, other.Toolboxes) {
+		t.Errorf("%+v and %+v, %v, %v", one, other, err, otherErr)
 	}
 }
 

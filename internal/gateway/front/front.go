@@ -82,6 +82,7 @@ type Server struct {
 	suspended     *suspendedCalls
 	results       *metatool.ResultStore
 	batches       quota // bytes of responses that wait for others of their batch
+	calls         quota // requests in flight, of those who have a limit
 	sessionNumber atomic.Uint64
 
 	mu       sync.Mutex
@@ -209,23 +210,23 @@ func (s *Server) Change(apply func()) {
 	}
 }
 
-// ToolsChanged notifies the clients that see tools of the toolbox.
-func (s *Server) ToolsChanged(toolbox string) {
+// ToolsChanged notifies the clients in a scope that see tools of the toolbox.
+func (s *Server) ToolsChanged(toolbox string, whom fleet.Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.sessions {
-		if client.surface.Load().Shows(client, toolbox) {
+		if whom.Includes(client.Profile()) && client.surface.Load().Shows(client, toolbox) {
 			client.notifyListChanged(protocol.NotifyToolsList)
 		}
 	}
 }
 
-// ListsChanged sends the notification to the clients that know another list of the server.
-func (s *Server) ListsChanged(server *fleet.Server, notification string) {
+// ListsChanged sends the notification to the clients in a scope that know another list of the server.
+func (s *Server) ListsChanged(server *fleet.Server, notification string, whom fleet.Scope) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for client := range s.sessions {
-		if client.live.Load() && client.forwarder.Load().NeedsNotification(client, server, notification, client.news.areExpected()) && !client.news.holdBack(notification) {
+		if whom.Includes(client.Profile()) && client.live.Load() && client.forwarder.Load().NeedsNotification(client, server, notification, client.news.areExpected()) && !client.news.holdBack(notification) {
 			client.notifyListChanged(notification)
 		}
 	}

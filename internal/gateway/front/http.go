@@ -27,8 +27,11 @@ type HTTPOptions struct {
 	// Identify returns who sent a request that passed the gate. Default: an anonymous client that
 	// may see everything.
 	Identify func(*http.Request) Identity
-	// ValidIDs returns the IDs that Identify may still return; those of other clients are ended. nil: all are valid.
-	ValidIDs func() map[string]bool
+	// Valid returns a function that tells whether the one with an ID may go on with what was last used with a credential;
+	// what may not is ended. It is asked for at each look at all clients. nil: all may.
+	Valid func() func(id, credential string, expires time.Time) bool
+	// Limits returns what each may use at once, now. Default: nobody has limits of their own.
+	Limits func() config.PersonLimits
 	// Metrics answers requests for metrics that passed the gate. Default: there are none.
 	Metrics http.Handler
 	// Page answers requests below PagePath that passed the gate. Default: there is no page.
@@ -47,21 +50,6 @@ type HTTPOptions struct {
 	SessionIdle time.Duration // after which an idle session ends; default 1 hour
 	ClientIdle  time.Duration // after which servers stop that run for an idle client alone; default 10 minutes
 	MaxSessions int           // default 10,000
-}
-
-// Identity is who sent a request. A session can be used by the one who began it only.
-type Identity struct {
-	ID        string   // unique; "" where clients are not told apart
-	Name      string   // of the token; "" without one
-	Toolboxes []string // that they may see; nil: all
-}
-
-// caller is who the sender is to the rules of the policy.
-func (i Identity) caller() string {
-	if i.Name == "" {
-		return config.CallerHTTP
-	}
-	return config.CallerToken + i.Name
 }
 
 // Paths of the health checks, of the metrics, and of the page.
@@ -84,6 +72,7 @@ const (
 	defaultAway   = 10 * time.Minute      // without a request before the servers of one client end; http.clientIdle
 	sweepInterval = 15 * time.Second      // the longest pause between two looks for idle sessions; see sweep
 	sweepPause    = 10 * time.Millisecond // between two sessions that are ended by one sweep
+	validInterval = time.Second           // between two looks for sessions whose token was removed or revoked
 	// closeTime is for the last bytes of responses at the end.
 	closeTime = 300 * time.Millisecond
 )
@@ -112,6 +101,9 @@ func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 	if options.Identify == nil {
 		options.Identify = func(*http.Request) Identity { return Identity{} }
 	}
+	if options.Limits == nil {
+		options.Limits = func() config.PersonLimits { return config.PersonLimits{} }
+	}
 	if options.SessionIdle <= 0 {
 		options.SessionIdle = defaultIdle
 	}
@@ -124,11 +116,15 @@ func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 	if options.MaxSessions <= 0 {
 		options.MaxSessions = defaultMaxSessions
 	}
-	return &httpServer{
+	h := &httpServer{
 		server: s, options: options, spill: newSpillBuffer(), bodies: newBodies(),
 		statelessClients: newStatelessClients(s, options.MaxSessions),
 		sessions:         newRegistry[*httpSession](options.MaxSessions, keepSession),
 	}
+	ownLimit := func() int { return options.Limits().Sessions }
+	h.sessions.ownLimit, h.statelessClients.ownLimit = ownLimit, ownLimit
+	h.statelessClients.limits = options.Limits
+	return h
 }
 
 // ServeHTTP serves clients that connect to the listener, until ctx ends. Then it accepts no more
@@ -178,19 +174,17 @@ func (h *httpServer) refuseLoops(next http.Handler) http.Handler {
 // sweep ends idle sessions, and before that the servers that run for their clients alone. It also ends what began with an identity
 // that is not valid any more.
 func (h *httpServer) sweep(ctx context.Context) {
-	ticker := time.NewTicker(max(min(sweepInterval, h.options.ClientIdle/4), sweepPause))
+	ticker, validTicker := time.NewTicker(max(min(sweepInterval, h.options.ClientIdle/4), sweepPause)), time.NewTicker(validInterval)
 	defer ticker.Stop()
+	defer validTicker.Stop()
 	for {
 		select {
+		case <-validTicker.C:
+			h.endInvalid()
 		case now := <-ticker.C:
-			isValid := h.validity()
-			h.statelessClients.sweep(h.options.ClientIdle, isValid)
+			h.statelessClients.sweep(h.options.ClientIdle, h.validity())
+			h.endInvalid()
 			for _, client := range h.sessions.all() {
-				if !isValid(client.owner) {
-					h.server.options.Log.Debug("a session ended", "reason", "its token is not valid any more")
-					h.dropSession(client)
-					continue
-				}
 				client.posts.sweep(now)
 				client.rest(h.options.ClientIdle)
 				if idle, isIdle := client.idle.idleFor(); isIdle && idle > h.options.SessionIdle {
@@ -204,16 +198,32 @@ func (h *httpServer) sweep(ctx context.Context) {
 	}
 }
 
-// validity returns whether an owner may still send requests.
-func (h *httpServer) validity() func(owner string) bool {
-	if h.options.ValidIDs == nil {
-		return anyOwner
+// endInvalid ends the sessions of clients that may not go on, with all that runs for them.
+func (h *httpServer) endInvalid() {
+	if h.options.Valid == nil {
+		return
 	}
-	valid := h.options.ValidIDs()
-	return func(owner string) bool { return valid[owner] }
+	isValid := h.validity()
+	for _, client := range h.sessions.all() {
+		if !client.mayGoOn(isValid) {
+			h.server.options.Log.Debug("a session ended", "reason", "its client may not use the workbench any more")
+			h.dropSession(client)
+		}
+	}
 }
 
-func anyOwner(string) bool { return true }
+// validity returns whether the one with an ID may go on with what was last used with a credential.
+func (h *httpServer) validity() validity {
+	if h.options.Valid == nil {
+		return anybody
+	}
+	return h.options.Valid()
+}
+
+// validity is the result of HTTPOptions.Valid.
+type validity = func(id, credential string, expires time.Time) bool
+
+func anybody(string, string, time.Time) bool { return true }
 
 // dropSession ends a session at once, with the servers that run for it alone.
 func (h *httpServer) dropSession(client *httpSession) {
@@ -263,12 +273,10 @@ func (h *httpServer) route(w http.ResponseWriter, r *http.Request) {
 
 // exchange is one HTTP request to the endpoint of MCP, and its response.
 type exchange struct {
-	w        http.ResponseWriter
-	r        *http.Request
-	owner    string // who sent it
-	account  account
-	audience Audience
-	ending   bool // nothing new begins
+	w http.ResponseWriter
+	r *http.Request
+	sender
+	ending bool // nothing new begins
 }
 
 // isDistant reports whether a request may come from another machine: directly, or by way of a proxy on this one.
@@ -284,11 +292,7 @@ func isDistant(r *http.Request) bool {
 
 // serve serves the endpoint of MCP.
 func (h *httpServer) serve(w http.ResponseWriter, r *http.Request, only string) {
-	who := h.options.Identify(r)
-	v := exchange{
-		w: w, r: r, owner: who.ID, account: accountOf(who.ID, r.RemoteAddr),
-		audience: Audience{Toolboxes: who.Toolboxes, Only: only, Caller: who.caller()},
-	}
+	v := exchange{w: w, r: r, sender: senderOf(h.options.Identify(r), r.RemoteAddr, only)}
 	if only != "" && !h.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
 		return
@@ -330,11 +334,12 @@ func (h *httpServer) session(e exchange) (*httpSession, bool) {
 		return nil, false
 	}
 	client, ok := h.sessions.find(ids[0])
-	if !ok || client.owner != e.owner || !client.audience.equals(e.audience) {
+	if !ok || client.person != e.person || !client.audience.equals(e.audience) {
 		refuse(e.w, http.StatusNotFound, protocol.CodeInvalidRequest,
 			"The session was not found: it has ended or never was. Begin another one with an initialize request")
 		return nil, false
 	}
+	client.use(e.credential)
 	return client, true
 }
 

@@ -2,6 +2,8 @@ package front
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"log"
 	"mime"
@@ -10,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -85,10 +89,10 @@ func isInitialize(frame wire.Frame) bool {
 
 // beginSession handles an initialize request, which begins a session.
 func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts) {
-	client := newHTTPSession(h.server, h.spill.of(e.account), e.owner, e.audience)
+	client := newHTTPSession(h.server, h.spill.of(e.account), e.sender)
 	client.exchanges.Add(1)
 	defer client.exchanges.Add(-1)
-	client.distant = isDistant(e.r)
+	client.distant, client.limits = isDistant(e.r), h.options.Limits
 	client.setHops(e.r.Header.Get(hops.Header))
 	added := false
 	_, ended := h.sessions.enter([]byte(client.id), client.account, func() *httpSession {
@@ -96,6 +100,9 @@ func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts
 		added = true
 		return client
 	})
+	if !added && h.refuseOwn(e, h.sessions.isAtLimit(e.account)) {
+		return
+	}
 	if !added {
 		e.w.Header().Set("Retry-After", "60")
 		refuse(e.w, http.StatusServiceUnavailable, protocol.CodeInternalError,
@@ -134,10 +141,20 @@ func (e exchange) handle(client *httpSession, frame wire.Frame, accepted accepts
 	if method := string(message.Method); method != protocol.MethodInitialize && method != protocol.MethodPing {
 		client.roots.wait(e.r.Context())
 	}
-	st := client.posts.add(bytes.Clone(message.ID.Bytes()))
+	st, key := client.posts.add(bytes.Clone(message.ID.Bytes())), idKey(message.ID)
 	st.trace, st.remote = client.server.traceOf(e.r), e.r.RemoteAddr
 	client.dispatch(&message, st)
 	e.answer(client, st, accepted)
+	e.cancelEnded(client, key)
+}
+
+// cancelEnded cancels what a request began that may not go on with its token. The client alone being gone does not: it may come back.
+func (e exchange) cancelEnded(client *httpSession, keys ...string) {
+	if errors.Is(context.Cause(e.r.Context()), httpauth.ErrTokenEnded) {
+		for _, key := range keys {
+			client.requests.cancel(key, call.Cancelled{})
+		}
+	}
 }
 
 // handleBatch is handle for an array of messages.
@@ -153,8 +170,13 @@ func (e exchange) handleBatch(client *httpSession, frame wire.Frame, accepted ac
 		refuseNew(e.w)
 	default:
 		st := client.posts.add(nil)
+		keys := make([]string, len(messages))
+		for i := range messages {
+			keys[i] = idKey(messages[i].ID)
+		}
 		client.dispatchBatch(messages, rejected, st)
 		e.answer(client, st, accepted)
+		e.cancelEnded(client, keys...)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // listen serves over HTTP on loopback for the time of a test.
@@ -205,7 +206,7 @@ func slow(t *testing.T) (h *httpServer, client *httpSession) {
 	t.Helper()
 	server := newServer(Options{})
 	h = server.newHTTPServer(HTTPOptions{})
-	client = newHTTPSession(server, h.spill.of(""), "", Audience{})
+	client = newHTTPSession(server, h.spill.of(""), sender{})
 	server.add(client.session)
 	if entered, _ := h.sessions.enter([]byte(client.id), client.account, func() *httpSession { return client }); entered == nil {
 		t.Fatal("no room for a session")
@@ -289,7 +290,7 @@ func TestHTTPOwnMessagesReachTheStreamOfTheGET(t *testing.T) {
 	response := open(t, "GET", address+"/mcp", "", session)
 	in := bufio.NewReader(response.Body)
 	expect(t, in, "id: 0-0\ndata: \n\n")
-	server.ToolsChanged("empty")
+	server.ToolsChanged("empty", fleet.Scope{})
 	expect(t, in, "id: 0-1\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n")
 
 	second := open(t, "GET", address+"/mcp", "", session, "Last-Event-ID: 0-0")
@@ -364,7 +365,7 @@ func TestHTTPSessionsAreLimited(t *testing.T) {
 		accounts := 0
 		add := func() (*httpSession, *httpSession, bool) {
 			accounts++
-			client := newHTTPSession(server, newSpillBuffer().of(account(strconv.Itoa(accounts))), "", Audience{})
+			client := newHTTPSession(server, newSpillBuffer().of(account(strconv.Itoa(accounts))), sender{})
 			entered, ended := g.enter([]byte(client.id), client.account, func() *httpSession { return client })
 			if entered != nil {
 				client.idle.release()

@@ -160,7 +160,7 @@ func TestListsOfAnotherAccount(t *testing.T) {
 func TestHeadersTellListsApart(t *testing.T) {
 	keys := func(token string) (definition, lists catalog.Hash) {
 		server := config.Server{Name: "S", URL: "http://127.0.0.1/", Headers: []config.Variable{{Name: "Authorization", Value: token}}}
-		s := newServer(New(Options{Config: &config.Config{}}), "T", server, 0)
+		s := newServer(New(Options{Config: &config.Config{}}), "T", server, config.InstancesShared, 0)
 		return s.copyKey(), s.listsKey(listScope{})
 	}
 	definition, lists := keys("a")

@@ -47,12 +47,17 @@ type ProfileOptions struct {
 	// Default: the environment of the fleet.
 	Environment *Environment
 	// Foreign says that the client may belong to another person than other clients, and Person who that is, if known.
-	// Lists of a server for a client with roots are shown only to clients of the same person and capabilities.
+	// Lists of a server for a client with roots are shown only to clients of the same person and capabilities. "" is the user
+	// of the workbench. A server that each person has an instance of is never shared with clients of another person.
 	Foreign bool
 	Person  string
+	// PersonName is the name of that person for people who look at the workbench. Default: Person.
+	PersonName string
 	// Caller is who the client is to the rules of the policy; see config.CallerStdio and the others. Clients that are not the
 	// same caller share sessions, but may see different tools.
 	Caller string
+	// Issuer is the identity provider that vouches for a person; "" for other callers.
+	Issuer string
 	// Account is charged with the sessions that this client does not share; their number is limited per account. Default:
 	// the user of the workbench.
 	Account string
@@ -115,6 +120,14 @@ func (p *ClientProfile) Caller() string {
 		return ""
 	}
 	return p.options.Caller
+}
+
+// Issuer returns the identity provider that vouches for the client's person; "" if none does.
+func (p *ClientProfile) Issuer() string {
+	if p == nil {
+		return ""
+	}
+	return p.options.Issuer
 }
 
 // Capabilities returns what the client declared; a nil client declared nothing.

@@ -127,7 +127,7 @@ func TestSessionsEndWithTheirParty(t *testing.T) {
 	r := newRig(t, map[string]string{"S": askTools}, nil, Options{})
 	server := r.server(t, "S")
 	m := newMember(t, `{"elicitation":{}}`)
-	server.variants.asks.Store(true)
+	server.variants.asks.add("")
 	<-m.begin(t, server, "hi")
 	variant := server.For(m.ClientProfile)
 	lease := variant.tryLease("")

@@ -52,7 +52,7 @@ func TestOfferedIsKnownBeforeTheFirstStart(t *testing.T) {
 
 	changed := make(chan string, 10)
 	second := first.again(t, Options{
-		Copies: catalog.NewCopies(folder, nil), ToolsChanged: func(toolbox string) { changed <- toolbox },
+		Copies: catalog.NewCopies(folder, nil), ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox },
 	})
 	server := second.server(t, "S")
 	cold := server.Offered()
@@ -151,7 +151,7 @@ func TestChangedCopyIsTold(t *testing.T) {
 	}
 	changed := make(chan string, 10)
 	second := first.again(t, Options{
-		Copies: catalog.NewCopies(folder, nil), ToolsChanged: func(toolbox string) { changed <- toolbox },
+		Copies: catalog.NewCopies(folder, nil), ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox },
 	})
 	if err := call(t.Context(), second.server(t, "S"), "c"); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestLockAppliesToARefresh(t *testing.T) {
 	changed := make(chan string, 10)
 	locked := catalog.LockedServer{Toolbox: "T", Server: "S", Tools: lockedTools(snapshotOf(t, changingSpec))}
 	r := newRig(t, map[string]string{"S": changingSpec}, nil, Options{
-		Restrictions: &catalog.Restrictions{Lock: &catalog.Lock{Servers: []catalog.LockedServer{locked}}}, ToolsChanged: func(toolbox string) { changed <- toolbox },
+		Restrictions: &catalog.Restrictions{Lock: &catalog.Lock{Servers: []catalog.LockedServer{locked}}}, ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox },
 	})
 	if err := call(t.Context(), r.server(t, "S"), "a"); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package fleet
 import (
 	"crypto/sha256"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,10 +15,14 @@ import (
 )
 
 // memory is what a configured server offered last, to whichever client, in this run or in
-// an earlier one. Its variants share it, but those that have another definition or identity.
+// an earlier one. Its variants share it, but those that have another definition or identity, and those that are for one
+// person: they share that of the person.
 type memory struct {
+	isPersonal bool // it is that of one person, of which nothing is kept in files; see recall
+
 	mu     sync.Mutex // held while the file is read: only those who need it wait
 	looked bool       // whether a copy is kept
+	isOwn  bool       // of a personal one: the person's instance was started
 	last   *catalog.Snapshot
 
 	view  *catalog.Snapshot // last as far as clients may see it
@@ -25,7 +30,9 @@ type memory struct {
 
 	lists map[listScope]catalog.Lists // what else it listed
 
-	flagged flags
+	shared *catalog.Snapshot // as it was read last, for all whose reading was the same; see intern
+
+	flagged *flags
 }
 
 // remembered returns what is known of a server that was not started yet for its client; nil
@@ -34,6 +41,11 @@ func (s *Server) remembered() *catalog.Snapshot {
 	m, now := s.memory, s.fleet.restrictions.Load()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.isPersonal && !m.isOwn && (!m.looked || m.under != now) {
+		m.looked, m.under = true, now
+		m.last, m.view = s.recall()
+		return m.view
+	}
 	if !m.looked {
 		m.looked = true
 		m.last = s.fleet.options.Copies.Load(s.Name(), s.copyKey(), s.config.Filter)
@@ -49,8 +61,41 @@ func (s *Server) remembered() *catalog.Snapshot {
 	return m.view
 }
 
-// remember keeps what the server offers now, for its other clients and for the next run.
-func (s *Server) remember(snapshot *catalog.Snapshot) {
+// recall returns what people are shown of a server that was not started for them yet: the tools that it offered to
+// others, if all use the same account. They stay the same for a person until the server lists others for that person,
+// so that nobody is told of what others do. Called with mu of the person's memory held.
+func (s *Server) recall() (last, view *catalog.Snapshot) {
+	if hasOwnAccounts(&s.config) || s.differs != nil {
+		return nil, nil
+	}
+	view = s.origin.remembered()
+	common := s.origin.memory
+	common.mu.Lock()
+	defer common.mu.Unlock()
+	return common.last, view
+}
+
+// remember keeps what the server offers now, for its other clients and for the next run. What an instance of one person
+// offers when it starts is kept for others, too, if all use the same account; what changes later may be about that person.
+func (s *Server) remember(snapshot *catalog.Snapshot, starts bool) {
+	if !s.memory.isPersonal {
+		s.keep(snapshot)
+		return
+	}
+	if starts && !hasOwnAccounts(&s.config) && s.differs == nil {
+		s.origin.keep(snapshot)
+	}
+	m, now := s.memory, s.fleet.restrictions.Load()
+	last := *snapshot
+	last.Stored = true
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.looked, m.isOwn, m.last = true, true, &last
+	m.view, m.under = last.Under(now, s.toolbox, s.Name()), now
+}
+
+// keep keeps a snapshot in memory and in a file.
+func (s *Server) keep(snapshot *catalog.Snapshot) {
 	m, now := s.memory, s.fleet.restrictions.Load()
 	last := *snapshot
 	last.Stored = true
@@ -78,7 +123,7 @@ func (m *memories) get(key catalog.Hash) *memory {
 		if m.byKey == nil || len(m.byKey) >= maxMemories {
 			m.byKey = make(map[catalog.Hash]*memory)
 		}
-		known = &memory{}
+		known = &memory{flagged: &flags{}}
 		m.byKey[key] = known
 	}
 	return known
@@ -128,9 +173,45 @@ func (s *Server) findIdentity() (identity catalog.Hash) {
 	return sha256.Sum256([]byte(strings.Join(fields, "\n")))
 }
 
+// intern returns the snapshot that another instance of the server read, if it is equal: people whose instances offer the
+// same share one, which is indexed for searches once.
+func (s *Server) intern(snapshot *catalog.Snapshot) *catalog.Snapshot {
+	if s.person == "" {
+		return snapshot
+	}
+	m := s.origin.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.shared == nil || !reflect.DeepEqual(m.shared, snapshot) {
+		m.shared = snapshot
+	}
+	return m.shared
+}
+
 // permitted returns what clients may see of a snapshot who are no caller that a rule names; see catalog.Snapshot.For.
 func (s *Server) permitted(snapshot *catalog.Snapshot) *catalog.Snapshot {
-	return snapshot.Under(s.fleet.restrictions.Load(), s.toolbox, s.Name())
+	now := s.fleet.restrictions.Load()
+	if s.person == "" {
+		return snapshot.Under(now, s.toolbox, s.Name())
+	}
+	return s.origin.variants.lastView.get(snapshot, now, s)
+}
+
+// lastView is what clients may see of the snapshot that the instances of several people share; see intern.
+type lastView struct {
+	mu    sync.Mutex
+	of    *catalog.Snapshot
+	under *catalog.Restrictions
+	view  *catalog.Snapshot
+}
+
+func (v *lastView) get(of *catalog.Snapshot, under *catalog.Restrictions, s *Server) *catalog.Snapshot {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.of == nil || v.of != of || v.under != under {
+		v.of, v.under, v.view = of, under, of.Under(under, s.toolbox, s.Name())
+	}
+	return v.view
 }
 
 // logWithheld tells of tools that clients do not see: not every mode has another place for it.

@@ -42,7 +42,7 @@ func TestChangedDefinitionsAreWarnedOf(t *testing.T) {
 	changed := make(chan string, 10)
 	var log safeBuffer
 	r := newRig(t, map[string]string{"S": changingSpec}, nil, Options{
-		ToolsChanged: func(toolbox string) { changed <- toolbox },
+		ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox },
 		Config:       &config.Config{Secrets: []string{"hunter2hunter2"}},
 		Log:          slog.New(slog.NewTextHandler(&log, nil)),
 		Baseline:     catalog.NewBaseline(t.TempDir(), nil),
@@ -80,7 +80,7 @@ func TestChangedDefinitionsAreWarnedOf(t *testing.T) {
 func TestChangesAreAccepted(t *testing.T) {
 	changed := make(chan string, 10)
 	r := newRig(t, map[string]string{"S": changingSpec}, nil, Options{
-		ToolsChanged: func(toolbox string) { changed <- toolbox }, Baseline: catalog.NewBaseline(t.TempDir(), nil),
+		ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox }, Baseline: catalog.NewBaseline(t.TempDir(), nil),
 	})
 	server := r.server(t, "S")
 	if err := call(t.Context(), server, "a"); err != nil {
@@ -106,7 +106,7 @@ func TestChangesAreAccepted(t *testing.T) {
 
 func TestDefinitionsAreRememberedWithoutABaseline(t *testing.T) {
 	changed := make(chan string, 10)
-	r := newRig(t, map[string]string{"S": changingSpec}, nil, Options{ToolsChanged: func(toolbox string) { changed <- toolbox }})
+	r := newRig(t, map[string]string{"S": changingSpec}, nil, Options{ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox }})
 	if err := call(t.Context(), r.server(t, "S"), "a"); err != nil {
 		t.Fatal(err)
 	}

@@ -49,12 +49,12 @@ type Options struct {
 	Restrictions *catalog.Restrictions
 
 	// ToolsChanged is called when the tools of a running server change, and when a server starts with other tools than
-	// before; then before those who wait for the start. It must not block. Default: nothing.
-	ToolsChanged func(toolbox string)
+	// before; then before those who wait for the start. The scope says for which clients. It must not block. Default: nothing.
+	ToolsChanged func(toolbox string, whom Scope)
 
-	// ListsChanged is called when the other lists of a configured server may have changed for clients, with the
+	// ListsChanged is called when the other lists of a configured server may have changed for the clients in a scope, with the
 	// notification that says so. It must not block. Default: nothing.
-	ListsChanged func(server *Server, notification string)
+	ListsChanged func(server *Server, notification string, whom Scope)
 
 	// Events is told what happens to servers. Default: nobody.
 	Events Events
@@ -88,6 +88,7 @@ type Fleet struct {
 	views views
 
 	logins loginWatch
+	memory memoryGuard
 
 	life context.Context // ends when Stop begins
 	stop context.CancelFunc
@@ -118,10 +119,10 @@ func New(options Options) *Fleet {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	if options.ToolsChanged == nil {
-		options.ToolsChanged = func(string) {}
+		options.ToolsChanged = func(string, Scope) {}
 	}
 	if options.ListsChanged == nil {
-		options.ListsChanged = func(*Server, string) {}
+		options.ListsChanged = func(*Server, string, Scope) {}
 	}
 	if options.Baseline == nil {
 		options.Baseline = catalog.NewBaseline("", options.Log)
@@ -130,7 +131,7 @@ func New(options Options) *Fleet {
 		options.Copies = catalog.NewCopies("", options.Log)
 	}
 	f := &Fleet{options: options}
-	f.logins.fleet = f
+	f.logins.fleet, f.memory.fleet, f.memory.read = f, f, process.Memory
 	f.restrictions.Store(options.Restrictions)
 	f.life, f.stop = context.WithCancel(context.Background())
 	f.masker.Store(secret.NewMasker(options.Config.Secrets))
@@ -141,6 +142,7 @@ func New(options Options) *Fleet {
 // Apply reloads the configuration. Servers with an unchanged definition keep running, with their calls; the others are
 // dismissed: they end when their calls have ended. It starts nothing and does not block.
 func (f *Fleet) Apply(cfg *config.Config) {
+	defer f.memory.wake() // there may be a limit now
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before := f.table.Load()
@@ -204,9 +206,10 @@ func (f *Fleet) tabulate(cfg *config.Config, before *table) *table {
 				continue
 			}
 			server, ok := before.server(box.Name, definition.Name)
-			if !ok || !reflect.DeepEqual(server.config, definition) || cfg.MaxMessageSize != before.config.MaxMessageSize {
+			instances := instancesOf(cfg, &definition)
+			if !ok || !reflect.DeepEqual(server.config, definition) || instances != server.instances || cfg.MaxMessageSize != before.config.MaxMessageSize {
 				replaced := server
-				server = newServer(f, box.Name, definition, cfg.MaxMessageSize)
+				server = newServer(f, box.Name, definition, instances, cfg.MaxMessageSize)
 				if ok {
 					server.taps = replaced.taps
 				}

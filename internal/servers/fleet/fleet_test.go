@@ -328,7 +328,7 @@ func TestServerInUseIsNotIdle(t *testing.T) {
 func TestChangedToolsAreReadAgain(t *testing.T) {
 	changed := make(chan string, 10)
 	r := newRig(t, map[string]string{"S": `{"tools":[{"name":"a","inputSchema":{}}],"calls":{"a":[{"change":[{"name":"b","inputSchema":{}}]},{"result":{}}]}}`},
-		nil, Options{ToolsChanged: func(toolbox string) { changed <- toolbox }})
+		nil, Options{ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox }})
 	server := r.server(t, "S")
 	if err := call(t.Context(), server, "a"); err != nil {
 		t.Fatal(err)
@@ -346,7 +346,7 @@ func TestChangedToolsAreReadAgain(t *testing.T) {
 func TestComingUpChangesToolsOnce(t *testing.T) {
 	changed := make(chan string, 10)
 	r := newRig(t, map[string]string{"S": `{"tools":[{"name":"a","inputSchema":{}}],"calls":{"a":[{"starts":1,"exit":1},{"result":{}}]}}`},
-		nil, Options{ToolsChanged: func(toolbox string) { changed <- toolbox }})
+		nil, Options{ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox }})
 	server := r.server(t, "S")
 	if err := call(t.Context(), server, "a"); err == nil {
 		t.Fatal("the server did not crash")

@@ -1,6 +1,9 @@
 package fleet
 
-import "net/url"
+import (
+	"net/url"
+	"slices"
+)
 
 // Glance is what can be seen of a session with a server at small cost, to notice that its status has changed: two glances
 // of a session are equal unless it has. What grows all the time, such as its uptime and its requests, is left out.
@@ -27,8 +30,9 @@ func (f *Fleet) Glances(to []Glance) []Glance {
 	return to
 }
 
-// appendGlances appends those of a configured server and its variants. It is left out if it was never started, and one of
-// the variants was.
+// appendGlances appends those of a configured server and its variants. Instances of people are left out while nothing of
+// them runs or fails: there may be thousands. The configured server is left out if it was never started, and another one is
+// there.
 func (s *Server) appendGlances(to []Glance) []Glance {
 	s.variants.mu.Lock()
 	isAlone := len(s.variants.byKey) == 0
@@ -41,11 +45,18 @@ func (s *Server) appendGlances(to []Glance) []Glance {
 		}
 		return append(to, own)
 	}
-	for i, session := range s.allVariants() {
+	sessions, first := s.allVariants(), len(to)
+	for _, session := range sessions[1:] {
 		one := session.glance(s.variants.countMembers(session))
-		if i > 0 || !one.isUnused() {
+		if session.person == "" || one.state != Idle || one.failure != nil {
 			to = append(to, one)
 		}
+	}
+	if own := s.glance(members); len(to) == first || !own.isUnused() {
+		if len(to) == first && own.isUnused() {
+			own.gone = s.variants.gone.Load()
+		}
+		to = slices.Insert(to, first, own)
 	}
 	return to
 }

@@ -20,7 +20,7 @@ func TestAcceptedHints(t *testing.T) {
 	changed := make(chan string, 10)
 	folder := t.TempDir()
 	options := func() Options {
-		return Options{Copies: catalog.NewCopies(folder, nil), Baseline: catalog.NewBaseline(folder, nil), ToolsChanged: func(toolbox string) { changed <- toolbox }}
+		return Options{Copies: catalog.NewCopies(folder, nil), Baseline: catalog.NewBaseline(folder, nil), ToolsChanged: func(toolbox string, _ Scope) { changed <- toolbox }}
 	}
 	r := newRig(t, map[string]string{"S": promisingSpec}, nil, options())
 	server := r.server(t, "S")

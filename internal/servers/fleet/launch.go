@@ -75,12 +75,15 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 		}
 		return nil, &Failure{reason: s.fleet.masker.Load().Mask(err.Error()), cause: err}
 	}
+	in := newInstance(child)
+	ctx, in.abort = context.WithCancel(ctx)
+	defer in.abort()
 	s.mu.Lock()
-	s.last = child
+	s.last, s.launching = child, in
 	s.mu.Unlock()
+	s.fleet.memory.wake()
 	s.progress.nextStep(StepStart, s.describeCommand(child))
 	s.progress.nextStep(StepHandshake, fmt.Sprintf("process %d", child.PID()))
-	in := newInstance(child)
 	options := s.sessionOptions(in, opening)
 	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
 	options.InputTaken = child.InputTaken
@@ -90,6 +93,10 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 	}
 	s.progress.fail() // at once, because stopping the process takes time
 	err = s.explain(child, err, s.config.Timeouts.Connect)
+	if why := in.stopped.Load(); why != nil {
+		s.discard(in)
+		return nil, why
+	}
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		failure.hint = withheldHint(withheld, child)
 	}
@@ -117,7 +124,7 @@ func (s *Server) connect(ctx context.Context, in *instance, options downstream.O
 		return err
 	}
 	s.setLevel(in.session)
-	tools, err := s.readTools(ctx, in.session)
+	tools, err := s.readTools(ctx, in.session, true)
 	if err != nil {
 		return err
 	}
@@ -149,8 +156,8 @@ func (s *Server) announceSession(session *downstream.Session) {
 	}
 }
 
-// readTools reads and caches the server's tools, and compares them with the last reading.
-func (s *Server) readTools(ctx context.Context, session *downstream.Session) (*catalog.Snapshot, error) {
+// readTools reads and caches the server's tools, when it starts or later, and compares them with the last reading.
+func (s *Server) readTools(ctx context.Context, session *downstream.Session, starts bool) (*catalog.Snapshot, error) {
 	definitions, note, err := session.ListTools(ctx)
 	if err != nil {
 		return nil, err
@@ -161,8 +168,8 @@ func (s *Server) readTools(ctx context.Context, session *downstream.Session) (*c
 		ListedFor: digestOf(s.key.capabilities),
 	}, s.config.Filter)
 	s.logFaults(s.permitted(snapshot).Warnings)
-	snapshot = s.compare(snapshot)
-	s.remember(snapshot)
+	snapshot = s.intern(s.compare(snapshot))
+	s.remember(snapshot, starts)
 	return snapshot, nil
 }
 
@@ -172,13 +179,17 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 	for i, variable := range s.config.Env {
 		extra[i] = variable.Name + "=" + variable.Value
 	}
+	said := "" // whose instance it is, in a log of all of them
+	if s.person != "" {
+		said = "[" + s.personName + "] "
+	}
 	inherit := process.Inherit{All: s.config.InheritEnv.All, Patterns: s.config.InheritEnv.Patterns}
 	spec = process.Spec{
 		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
 		KeepDetached: s.config.KeepDetached,
 		StderrLine: func(line string) {
 			line = s.fleet.cleanServerText(line)
-			s.journal.Add(line)
+			s.journal.Add(said + line)
 			s.log.Debug("server printed", "stderr", line)
 		},
 	}

@@ -210,7 +210,7 @@ func (s *Server) readList(ctx context.Context, session *downstream.Session, kind
 // announceLists reports that lists may have changed for clients.
 func (s *Server) announceLists(changed []string) {
 	for _, notification := range changed {
-		s.fleet.options.ListsChanged(s.configured(), notification)
+		s.fleet.options.ListsChanged(s.configured(), notification, s.scope())
 	}
 }
 
@@ -306,7 +306,9 @@ func (s *Server) listsOf(scope listScope) catalog.Lists {
 		if m.lists == nil || len(m.lists) >= maxScopes {
 			m.lists = make(map[listScope]catalog.Lists)
 		}
-		lists = s.fleet.options.Copies.LoadLists(s.Name(), s.listsKey(scope))
+		if !m.isPersonal {
+			lists = s.fleet.options.Copies.LoadLists(s.Name(), s.listsKey(scope))
+		}
 		m.lists[scope] = lists
 	}
 	return lists
@@ -335,6 +337,9 @@ func (s *Server) rememberLists(listed catalog.Lists) {
 			continue
 		}
 		m.lists[scope] = lists
+		if m.isPersonal {
+			continue
+		}
 		s.fleet.options.Copies.SaveLists(s.Name(), s.listsKey(scope), lists, s.fleet.masker.Load().Mask)
 	}
 }

@@ -49,7 +49,7 @@ func TestListsAreKnownBeforeTheFirstStart(t *testing.T) {
 	}
 	changed := make(chan string, 10)
 	second := first.again(t, Options{
-		Copies: catalog.NewCopies(folder, nil), ListsChanged: func(_ *Server, notification string) { changed <- notification },
+		Copies: catalog.NewCopies(folder, nil), ListsChanged: func(_ *Server, notification string, _ Scope) { changed <- notification },
 	})
 	server := second.server(t, "S")
 	if got := listed(server.ListsFor(nil)); got != want || second.starts(t, "S") != 1 {

@@ -132,7 +132,7 @@ func TestLoginIsNoticed(t *testing.T) {
 	told := make(chan string, 1)
 	_, server := remoteRig(t, h.URL, "", nil, Options{
 		OAuth:        manager,
-		ToolsChanged: func(box string) { told <- box },
+		ToolsChanged: func(box string, _ Scope) { told <- box },
 	})
 	server.StartInBackground()
 	eventually(t, "the state", func() bool { return server.Status().State == LoginNeeded })

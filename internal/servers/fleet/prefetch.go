@@ -14,8 +14,8 @@ const (
 )
 
 // Prefetch starts those servers of the toolboxes that were never seen, in the background, to
-// remember what they offer, and stops them again unless they are in use by then. It does not
-// block. Calling it again ends what the call before has not begun yet.
+// remember what they offer, and stops them again unless they are in use by then. What a server offers each person by a
+// login of their own is not known before. It does not block. Calling it again ends what the call before has not begun yet.
 func (f *Fleet) Prefetch(boxes []*Toolbox) {
 	round := f.prefetches.Add(1)
 	f.run(func() { // false means that the fleet is being stopped
@@ -37,7 +37,7 @@ func (f *Fleet) Prefetch(boxes []*Toolbox) {
 		}
 		for _, box := range boxes {
 			for _, server := range box.Servers {
-				if f.life.Err() == nil && f.prefetches.Load() == round && server.Offered() == nil {
+				if f.life.Err() == nil && f.prefetches.Load() == round && !hasOwnAccounts(&server.config) && server.Offered() == nil {
 					servers <- server
 				}
 			}

@@ -33,7 +33,7 @@ func (s *Server) handleQuestion(q *downstream.Question, caller downstream.Caller
 	case len(clients) == 0 && !several:
 		q.RefuseUnsupported()
 	default:
-		s.configured().variants.asks.Store(true)
+		s.configured().variants.asks.add(s.person)
 		s.log.Info("server asks its clients; from now on each has a session of its own with it")
 		q.Refuse(protocol.CodeInternalError, "Several clients use this session, and none is known to be the one to ask")
 	}

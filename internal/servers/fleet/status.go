@@ -65,7 +65,8 @@ type Common struct {
 	Command      string   // the executable of the server's command for them
 	Behind       int      // how many workbenches their requests pass, if the server may be a workbench
 	Modern       bool     // they use the modern era
-	Alone        bool     // a single client, because the server asks questions that others may answer differently
+	Alone        bool     // a single client, because the server asks questions that others may answer differently, or it is configured so
+	Person       string   // the name of the person whose instance it is; "": it is nobody's in particular
 }
 
 // common describes the clients that a variant is for.
@@ -74,7 +75,7 @@ func (s *Server) common() (c Common) {
 	v.mu.Lock()
 	key := s.key
 	v.mu.Unlock()
-	c = Common{Folder: key.folder, Behind: hops.Count(key.hops), Modern: key.modern, Alone: key.alone != 0}
+	c = Common{Person: s.shownPerson(), Folder: key.folder, Behind: hops.Count(key.hops), Modern: key.modern, Alone: key.alone != 0}
 	for name := range wire.Raw([]byte(key.capabilities)).Members() {
 		c.Capabilities = append(c.Capabilities, string(name))
 	}

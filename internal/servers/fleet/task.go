@@ -80,7 +80,9 @@ func (s *Server) RecordTask(p *ClientProfile, id string) {
 		return
 	}
 	variant.tasks.add(id, p, false)
-	s.variants.tasks.add(id, p, true)
+	if variant.person == "" || s.config.URL != "" { // a process of one person has no tasks of others
+		s.variants.tasks.add(id, p, true)
+	}
 }
 
 // ServesOthers reports whether clients of other persons use or have used the server.

@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -21,6 +20,7 @@ type variantKey struct {
 	hops         string // the mark of the clients' connections, where the server may be a workbench as well; "": none
 	capabilities string // that the clients declared; "": none
 	roots        string // of the clients, where the server asked for them; "": it did not
+	person       string // whose it is, where each has their own; "": the user of the workbench's, or of all
 	alone        uint64 // the number of the one client that it is for; 0: all that have the rest in common
 }
 
@@ -30,8 +30,9 @@ func (p *ClientProfile) key(s *Server, rooted bool) variantKey {
 	if d := p.options.Environment.differenceFor(s); d != nil {
 		key.environment = d.digest
 	}
+	key.person = s.personFor(p)
 	switch {
-	case s.variants.asks.Load():
+	case s.instances == config.InstancesPerClient, s.variants.asks.has(key.person):
 		key.alone = p.number
 	case !rooted || !p.hasRoots:
 	case p.roots == nil: // a shared session would reveal them to all its clients
@@ -52,21 +53,15 @@ func (s *Server) hopsFor(p *ClientProfile) string {
 
 func (s *Server) isPrivate() bool { return s.private.Load() }
 
-// maxVariants is how many sessions with one server there may be at once. Variants without clients make room. If there are
-// none, further clients use the configured server as clients without capabilities, and are refused if they cannot share
-// it; see isApart.
-const maxVariants = 200
-
-var errTooMany = fmt.Errorf("%d copies of it are there for other clients, which is the limit, and none is for the folder and the environment variables "+
-	"of this client: close clients that are not needed, or give the server a 'cwd'", maxVariants)
-
 // isApart reports whether clients of this key must not use the configured server instead of their variant.
-func (k *variantKey) isApart() bool { return k.environment != "" || k.folder != "" || k.hops != "" }
+func (k *variantKey) isApart() bool {
+	return k.environment != "" || k.folder != "" || k.hops != "" || k.person != ""
+}
 
 // variants are servers of the same definition whose sessions are for other clients. The configured server itself is for
 // clients of the legacy era without capabilities.
 type variants struct {
-	asks atomic.Bool // it asks questions that nobody can tell whom they are for
+	asks askers // whom it asks questions that nobody can tell whom they are for
 	// gone is the failure of the variant that was removed last, until the server starts again: a person who looks why a call failed
 	// comes after the client of the call has left.
 	gone atomic.Pointer[failure]
@@ -77,7 +72,9 @@ type variants struct {
 	members map[*Server]map[*ClientProfile]struct{} // of each, the configured one included
 	persons personsSeen                             // of all
 
-	memories memories // of those that have not that of the configured one
+	memories memories       // of those that have not that of the configured one
+	people   peopleMemories // of those that are for one person
+	lastView lastView       // of these
 
 	tasks taskOwners // of all
 }
@@ -88,7 +85,7 @@ func (s *Server) existingVariant(p *ClientProfile) *Server {
 	if p == nil || s.config.Fault != nil && p.options.Environment.differenceFor(s) == nil {
 		return s
 	}
-	isAsking := s.variants.asks.Load()
+	isAsking := s.variants.asks.has(s.personFor(p))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if used, ok := p.servers[s]; ok && (used.isPrivate() || !isAsking) && !used.isDismissed() {
@@ -97,7 +94,7 @@ func (s *Server) existingVariant(p *ClientProfile) *Server {
 	s.variants.mu.Lock()
 	defer s.variants.mu.Unlock()
 	key := p.key(s, s.variants.rooted)
-	if p.closed && key.environment == "" || key == (variantKey{}) {
+	if p.closed && key.environment == "" && !s.keepsApart(p) || key == (variantKey{}) {
 		return s
 	}
 	return s.variants.byKey[key] // nil if there is none
@@ -145,7 +142,7 @@ func (s *Server) For(p *ClientProfile) *Server {
 	if p == nil || s.config.Fault != nil && p.options.Environment.differenceFor(s) == nil {
 		return s
 	}
-	isAsking := s.variants.asks.Load()
+	isAsking := s.variants.asks.has(s.personFor(p))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	used, ok := p.servers[s]
@@ -153,14 +150,14 @@ func (s *Server) For(p *ClientProfile) *Server {
 		return used
 	}
 	if p.closed {
-		if p.options.Environment.differenceFor(s) != nil {
+		if p.options.Environment.differenceFor(s) != nil || s.keepsApart(p) {
 			return s.refusedVariant(p, errDeserted)
 		}
 		return s
 	}
 	next := s.variants.join(s, p)
 	if next == nil {
-		return s.refusedVariant(p, errTooMany)
+		return s.refusedVariant(p, s.tooMany(p))
 	}
 	p.servers[s] = next
 	if ok && used != next {
@@ -192,12 +189,12 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 	if key != (variantKey{}) {
 		known, ok := v.byKey[key]
 		if !ok {
-			v.forgetOldest(p.options.Account)
+			v.forgetOldest(p.account())
 		}
 		switch {
 		case ok:
 			variant = known
-		case len(v.byKey) < maxVariants || v.makeRoom():
+		case v.hasRoom(&key):
 			variant = s.newVariant(p, key)
 			if v.byKey == nil {
 				v.byKey = make(map[variantKey]*Server)
@@ -207,7 +204,7 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 			if s.isDismissed() {
 				variant.dismiss()
 			}
-		case key.isApart():
+		case key.isApart() || s.keepsApart(p):
 			s.log.Warn("too many clients need sessions of their own with the server; one more is refused")
 			return nil
 		default:
@@ -226,21 +223,6 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 	return variant
 }
 
-// makeRoom removes the variant that has been without clients for the longest time, and reports whether there was one.
-// Called with mu held.
-func (v *variants) makeRoom() bool {
-	var oldest *Server
-	for _, variant := range v.byKey {
-		if !v.isAttended(variant) && (oldest == nil || variant.left.Before(oldest.left)) {
-			oldest = variant
-		}
-	}
-	if oldest != nil {
-		v.remove(oldest)
-	}
-	return oldest != nil
-}
-
 // newVariant makes a variant of a configured server.
 func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	definition := s.config
@@ -248,21 +230,18 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	if differs != nil {
 		definition = differs.config
 	}
-	variant := newServer(s.fleet, s.toolbox, definition, s.maxMessage)
+	variant := newServer(s.fleet, s.toolbox, definition, s.instances, s.maxMessage)
 	variant.origin, variant.key, variant.capabilities = s, key, p.offered
 	variant.startHints, variant.journal, variant.modern, variant.folder = s.startHints, s.journal, p.options.Modern, key.folder
 	variant.hops, variant.taps = key.hops, s.taps
-	variant.account, variant.number = p.options.Account, p.number
+	variant.account, variant.number, variant.person, variant.personName = p.account(), p.number, key.person, p.personName()
 	variant.private.Store(key.alone != 0)
 	variant.circle = p.circle()
 	variant.differs = differs
 	if differs == nil {
-		variant.memory, variant.signIn = s.memory, s.signIn
-	} else if key := variant.copyKey(); key == s.copyKey() {
-		variant.memory = s.memory
-	} else {
-		variant.memory = s.variants.memories.get(key)
+		variant.signIn = s.signIn
 	}
+	variant.memory = s.memoryFor(variant)
 	return variant
 }
 

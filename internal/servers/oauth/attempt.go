@@ -68,9 +68,6 @@ type Outcome struct {
 	Refreshable     bool
 }
 
-// errLate means that nobody answered.
-var errLate = loginFailed("Run the login again.", "nobody finished the login within %d minutes", int(loginTime/time.Minute))
-
 // Page is the loopback address that a browser is given: it leads to the authorization server, and lets the browser be
 // recognised when it comes back.
 func (a *Attempt) Page() string { return "http://" + a.host + a.pagePath }
@@ -185,7 +182,11 @@ func (a *Attempt) checkAnswer(ctx context.Context, query url.Values) error {
 	case "unauthorized_client", "invalid_client":
 		return a.clientRefused(ctx, refusal)
 	case "invalid_scope":
-		return loginFailed("Log in with --fresh, which requests only what the server names now, or set 'oauth.scopes'.", "the authorization server did not make the login: %s; requested were: %s",
+		hint := "Log in with --fresh, which requests only what the server names now, or set 'oauth.scopes'."
+		if a.isHosted() {
+			hint = "Ask those who run the workbench to set 'oauth.scopes' of the server, or to sign you out of it."
+		}
+		return loginFailed(hint, "the authorization server did not make the login: %s; requested were: %s",
 			refusal.words(), words(strings.Join(a.scopes, " ")))
 	}
 	return loginFailed(a.advice(refusal), "the authorization server did not make the login: %s", refusal.words())
@@ -197,9 +198,12 @@ func (a *Attempt) advice(refusal *refusalError) string {
 	case refusal.code == "invalid_target" && a.target.resource != "":
 		return fmt.Sprintf(`If this authorization server does not know the parameter 'resource', set "oauth": {"resource": false} for the server. Otherwise tell its operator that %s was requested.`, shown(a.target.resource))
 	case refusal.isGrant():
+		if a.isHosted() {
+			return a.again("") + " A code can be used once, and soon."
+		}
 		return "Run the login again: a code can be used once, and soon. If you pasted the address, copy all of it."
 	case refusal.code == "temporarily_unavailable" || refusal.code == "server_error":
-		return "Run the login again later. If it goes on, tell the operator of the authorization server, with this text."
+		return a.again(" later") + " If it goes on, tell the operator of the authorization server, with this text."
 	}
 	return "This is the answer of the authorization server. Its operator can say why, and what to change."
 }

@@ -31,14 +31,7 @@ func (a *Attempt) serve() {
 	a.running.Go(func() { _ = a.server.Serve(a.listener) })
 	a.running.Go(func() {
 		defer cancel()
-		select {
-		case <-ctx.Done():
-			if a.claim() {
-				a.finish(nil, a.whyEnded(ctx))
-			}
-			<-a.done
-		case <-a.done:
-		}
+		a.awaitAnswer(ctx)
 		parting, stop := context.WithTimeout(context.Background(), partingTime)
 		defer stop()
 		if a.server.Shutdown(parting) != nil {
@@ -47,9 +40,21 @@ func (a *Attempt) serve() {
 	})
 }
 
+// awaitAnswer returns when the attempt has ended, which it does with ctx at the latest, unless an answer is there by then.
+func (a *Attempt) awaitAnswer(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		if a.claim() {
+			a.finish(nil, a.whyEnded(ctx))
+		}
+		<-a.done
+	case <-a.done:
+	}
+}
+
 func (a *Attempt) whyEnded(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return errLate
+		return loginFailed(a.again(""), "nobody finished the login within %d minutes", int(loginTime/time.Minute))
 	}
 	return errors.New("the login was given up")
 }

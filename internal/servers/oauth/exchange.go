@@ -43,6 +43,7 @@ func (a *Attempt) exchange(ctx context.Context, code string) (*Outcome, error) {
 	c.challenge = nil // the scopes in it are requested
 	c.mu.Unlock()
 	a.clearOthers(ctx)
+	a.noteUse(ctx)
 	return &Outcome{
 		Issuer: saved.Issuer, Account: saved.Account, Scopes: saved.Granted, Missing: a.notGranted(saved), Expires: saved.Expires, Refreshable: saved.Refresh != "",
 	}, nil
@@ -74,7 +75,7 @@ func (a *Attempt) clientRefused(ctx context.Context, refusal *refusalError) erro
 	if a.client.Source != credentials.SourceDynamic {
 		return loginFailed("Check 'oauth.clientId' and 'oauth.clientSecret' of the server.", "the authorization server refused the client of the configuration: %s", refusal.words())
 	}
-	err := a.credentials.change(ctx, a.key, func(kept *credentials.Credential) bool {
+	err := a.credentials.change(ctx, a.clientKey(), func(kept *credentials.Credential) bool {
 		switch {
 		case kept.Client.ID != a.client.ID:
 			return false
@@ -88,7 +89,11 @@ func (a *Attempt) clientRefused(ctx context.Context, refusal *refusalError) erro
 	if err != nil {
 		return err
 	}
-	return loginFailed("Log in again, which registers another one.", "the authorization server does not accept the client that was registered: %s", refusal.words())
+	hint := "Log in again, which registers another one."
+	if a.isHosted() {
+		hint = a.again("") + " The workbench registers anew then."
+	}
+	return loginFailed(hint, "the authorization server does not accept the client that was registered: %s", refusal.words())
 }
 
 // save puts the tokens into the store, whatever is there.

@@ -32,6 +32,9 @@ const (
 type LoginOptions struct {
 	// Fresh ignores the login and the registration that there are.
 	Fresh bool
+	// RedirectURI is where somebody else takes the answer, and gives it to Deliver, instead of a loopback address that is
+	// listened at. The registration is one for all people then.
+	RedirectURI string
 	// Guess allows endpoints at the places of revision 2025-03-26 if the server names none: a person asked for the login.
 	Guess bool
 	// Trace receives each step as it happens, from any goroutine, one at a time. May be nil.
@@ -39,7 +42,7 @@ type LoginOptions struct {
 }
 
 // Begin prepares a login: it finds the authorization server, registers the workbench there, and listens for the answer at
-// a loopback address. Nothing is opened.
+// a loopback address, unless another one is given. Nothing is opened.
 func (c *Credentials) Begin(ctx context.Context, options LoginOptions) (*Attempt, error) {
 	switch {
 	case c.problem != nil:
@@ -52,11 +55,18 @@ func (c *Credentials) Begin(ctx context.Context, options LoginOptions) (*Attempt
 	if err := c.manager.options.Store.CheckWritable(); err != nil { // before anything is sent that cannot be kept
 		return nil, err
 	}
-	a := &Attempt{credentials: c, options: options, ended: c.manager.options.Ended, done: make(chan struct{})}
+	a := &Attempt{credentials: c, options: options, done: make(chan struct{})}
+	if !a.isHosted() {
+		a.ended = c.manager.options.Ended
+	}
 	if err := a.findServer(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.register(ctx); err != nil {
+	register, wait := a.register, a.serve
+	if a.isHosted() {
+		register, wait = a.registerShared, a.await
+	}
+	if err := register(ctx); err != nil {
 		a.closeListener()
 		return nil, err
 	}
@@ -64,7 +74,7 @@ func (c *Credentials) Begin(ctx context.Context, options LoginOptions) (*Attempt
 		a.closeListener()
 		return nil, err
 	}
-	a.serve()
+	wait()
 	return a, nil
 }
 
@@ -75,19 +85,29 @@ func (a *Attempt) findServer(ctx context.Context) error {
 	if err != nil && !a.options.Fresh {
 		return err
 	}
-	held := func(issuer string) bool { return findIssuer(all, issuer) != nil }
+	bound := all
+	if a.isHosted() { // what others have logged in to counts as well
+		shared, err := c.manager.options.Store.Find(c.canonical, credentials.SharedAccount)
+		if err != nil {
+			return err
+		}
+		bound = slices.Concat(all, shared)
+	}
+	held := func(issuer string) bool { return findIssuer(bound, issuer) != nil }
 	a.target, err = a.discover(ctx, held)
 	if err != nil {
 		return err
 	}
 	a.key = credentials.Key{Server: c.canonical, Issuer: a.target.server.Issuer, Account: c.settings.Account}
-	for _, one := range all {
-		switch {
-		case one.Issuer == a.key.Issuer:
-			a.before = one
-		case one.Client.Source == credentials.SourceConfigured && one.Client.ID == c.settings.ClientID && !a.options.Fresh && !held(a.key.Issuer):
-			return fmt.Errorf("the server now names the authorization server %s instead of %s, where the client of 'oauth.clientId' is registered; if this is right, register a client there, put its id into 'oauth.clientId', and log in with --fresh",
-				words(a.key.Issuer), words(one.Issuer))
+	a.before = findIssuer(all, a.key.Issuer)
+	for _, one := range bound {
+		if one.Issuer != a.key.Issuer && one.Client.Source == credentials.SourceConfigured && one.Client.ID == c.settings.ClientID && !a.options.Fresh && !held(a.key.Issuer) {
+			last := "put its id into 'oauth.clientId', and log in with --fresh"
+			if a.isHosted() {
+				last = "and put its id into 'oauth.clientId'"
+			}
+			return fmt.Errorf("the server now names the authorization server %s instead of %s, where the client of 'oauth.clientId' is registered; if this is right, register a client there, %s",
+				words(a.key.Issuer), words(one.Issuer), last)
 		}
 	}
 	a.chooseScopes()
@@ -247,9 +267,9 @@ func (a *Attempt) keepClient(ctx context.Context, client credentials.Client) err
 // authorization server each time.
 func (a *Attempt) forgetUnused(ctx context.Context) {
 	c := a.credentials
-	all, _ := c.manager.options.Store.Find(c.canonical, c.settings.Account) // what cannot be read is left alone
+	all, _ := c.manager.options.Store.Find(c.canonical, a.clientKey().Account) // what cannot be read is left alone
 	unused := slices.DeleteFunc(all, func(one *credentials.Credential) bool {
-		return one.Key == a.key || rank(one) != rankUnused || one.Client.Source != credentials.SourceDynamic
+		return one.Key == a.clientKey() || rank(one) != rankUnused || one.Client.Source != credentials.SourceDynamic
 	})
 	for _, one := range unused[min(len(unused), maxUnused):] {
 		if err := c.forget(ctx, one.Key); err != nil {

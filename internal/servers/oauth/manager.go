@@ -95,6 +95,19 @@ func (m *Manager) For(server Server) *Credentials {
 	return c
 }
 
+// WithAccount returns the credentials of another account at the same server.
+func (c *Credentials) WithAccount(account string) *Credentials {
+	other := &Credentials{
+		manager: c.manager, server: c.server, settings: c.settings, address: c.address, canonical: c.canonical, guard: c.guard, problem: c.problem, begun: time.Now(),
+	}
+	other.settings.Account = account
+	other.renewer = other.refreshStored
+	if other.isMachine() {
+		other.renewer = other.grantToken
+	}
+	return other
+}
+
 // prepare checks the address of the server. Errors do not quote it: it may contain a secret.
 func (c *Credentials) prepare() (err error) {
 	if c.canonical, err = credentials.CanonicalServer(c.server.URL); err != nil {

@@ -188,6 +188,7 @@ func (c *Credentials) failed(lock *credentials.Lock, credential *credentials.Cre
 		err = &downstream.LoginError{Reason: "the authorization server does not refresh the login: " + refusal.words()}
 	}
 	if refusal != nil && refusal.isClient() && credential.Dead != "" {
+		c.forgetShared(credential)
 		credential.Client = credentials.Client{RedirectURI: credential.Client.RedirectURI} // the next login registers anew
 	}
 	if credential.Dead != "" {

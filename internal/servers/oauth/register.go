@@ -34,6 +34,7 @@ type registrar struct {
 	settings *config.OAuth
 	version  string // of the workbench
 	trace    func(Step)
+	hosted   bool // the redirect URI is no loopback address of the program's own
 }
 
 // newRegistrar returns a registrar. Settings and trace may be nil.
@@ -44,7 +45,7 @@ func newRegistrar(guard *webclient.Guard, settings *config.OAuth, version string
 	if trace == nil {
 		trace = func(Step) {}
 	}
-	return &registrar{guard, settings, version, trace}
+	return &registrar{guard: guard, settings: settings, version: version, trace: trace}
 }
 
 // client returns the client to log in with: the configured one, a metadata document where the authorization server
@@ -100,6 +101,10 @@ func (r *registrar) source(t *target, redirectURI string) (string, error) {
 
 // ownClient says how to register a client by hand.
 func (r *registrar) ownClient(redirectURI string) string {
+	if r.hosted {
+		return "Those who run the workbench have to register an application in the settings of that service as a web application with the redirect URI " + redirectURI +
+			", and to set 'oauth.clientId' of the server to the id that they get, and 'oauth.clientSecret' if they get a secret."
+	}
 	hint := "Register an application in the settings of that service (or ask its operator to do it) as a native or desktop application with the redirect URI " + redirectURI +
 		", then set 'oauth.clientId' of the server to the id that you get, and 'oauth.clientSecret' if you get a secret."
 	u, err := url.Parse(redirectURI)
@@ -181,7 +186,7 @@ func (r *registrar) register(ctx context.Context, t *target, redirectURI string)
 	request := registration{
 		ClientName: name, RedirectURIs: []string{redirectURI},
 		GrantTypes: []string{"authorization_code", "refresh_token"}, ResponseTypes: []string{"code"},
-		TokenEndpointAuthMethod: config.TokenAuthNone, ApplicationType: "native", SoftwareID: softwareID, SoftwareVersion: r.version,
+		TokenEndpointAuthMethod: config.TokenAuthNone, ApplicationType: applicationType(redirectURI), SoftwareID: softwareID, SoftwareVersion: r.version,
 	}
 	client, err := r.send(ctx, t, request)
 	methods := t.server.TokenEndpointAuthMethods
@@ -196,6 +201,15 @@ func (r *registrar) register(ctx context.Context, t *target, redirectURI string)
 	client.RedirectURI = redirectURI
 	r.trace(Step{Title: "client", Detail: "registered at " + shown(t.server.RegistrationEndpoint)})
 	return client, nil
+}
+
+// applicationType is what a client is to an authorization server, which allows other redirect URIs for each (OpenID Connect
+// Dynamic Client Registration, section 2).
+func applicationType(redirectURI string) string {
+	if strings.HasPrefix(redirectURI, "https:") {
+		return "web"
+	}
+	return "native"
 }
 
 // registrationError is an answer that is not a registration.

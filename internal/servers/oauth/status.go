@@ -5,6 +5,8 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 )
 
 // State is the state of the login to a server.
@@ -24,7 +26,7 @@ const (
 type Status struct {
 	State            State
 	Reason           string // why a login is needed
-	Account          string
+	Account          string // "": the default one, or that of a person
 	Issuer, ClientID string
 	Scopes           []string  // granted
 	Wanted           []string  // that a refused call asked for; the next login requests them
@@ -37,6 +39,9 @@ type Status struct {
 // Status returns the state of the login, from the store alone.
 func (c *Credentials) Status() Status {
 	s := Status{State: StateNone, Account: c.settings.Account}
+	if credentials.IsPersonal(s.Account) { // no name of anybody
+		s.Account = ""
+	}
 	switch {
 	case c.settings.Off:
 		s.State = StateOff

@@ -31,6 +31,9 @@ func TestReasonsOf(t *testing.T) {
 		{"environment", []control.Server{
 			server("a", control.Why{}), server("a", control.Why{Environment: []string{"A", "B"}, Command: "/bin/a"}),
 		}, []string{"", "command /bin/a, environment A B"}},
+		{"persons", []control.Server{
+			server("a", control.Why{Person: "Ann"}), server("a", control.Why{Person: "Ben"}), server("a", control.Why{Person: "Ben", Era: "modern"}), server("b", control.Why{Person: "Ann"}), server("c", control.Why{}),
+		}, []string{"person Ann", "person Ben", "person Ben, era modern", "person Ann", ""}},
 	} {
 		if got := ReasonsOf(test.servers); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)

@@ -54,6 +54,7 @@
  * @property {string} [era]
  * @property {number} [behind]
  * @property {string} [client]
+ * @property {string} [person]
  */
 
 /**

@@ -53,10 +53,10 @@ export function reasons(why) {
   if (!why) return [];
   /** @type {[any, string][]} */
   const all = [
-    [why.folder, `folder ${why.folder}`], [why.roots, why.roots?.length ? `roots ${why.roots.join(', ')}` : 'no roots'],
+    [why.person, `person ${why.person}`], [why.folder, `folder ${why.folder}`], [why.roots, why.roots?.length ? `roots ${why.roots.join(', ')}` : 'no roots'],
     [why.capabilities?.length, `client capabilities ${why.capabilities?.join(', ')}`], [why.environment?.length, `other values of ${why.environment?.join(', ')}`],
     [why.command, `command ${why.command}`], [why.era, 'modern protocol'], [why.behind, `behind ${why.behind} workbench${why.behind === 1 ? '' : 'es'}`],
-    [why.client === 'one', 'one client only, since the server asks questions'],
+    [why.client === 'one', 'one client only, since the server asks questions or each client has its own'],
   ];
   return all.filter(([is]) => is).map(([, text]) => text);
 }
