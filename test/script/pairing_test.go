@@ -88,7 +88,9 @@ func runPairing(t *testing.T, p pairing) {
 					"provider": provider,
 					"term":     term,
 					"web":      web,
-					"page":     page,
+
+					"certificate": certificate,
+					"page":        page,
 				},
 			})
 		})

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -29,17 +30,25 @@ var (
 
 // web sends a request as the page in a browser does: FILE METHOD PATH [TOKEN-FILE [BODY]]. The file holds the address, once
 // the program has written it. It prints the status, the headers that -head names, and the answer, or with -lines N its first
-// lines. Each -with is a header that the request has. With -until STATUS it asks again until that is the status. Negated, the
-// request has to end without a result: by an error in the answer, or before its end.
+// lines. Each -with is a header that the request has. With -until STATUS it asks again until that is the status, or with "failed" until the
+// connection fails. -cert NAME shows a client certificate, as 'certificate' made it. The name in the server's certificate is printed, not
+// verified. Negated, the request has to end without a result: by an error in the answer, or before its end.
 func web(ts *testscript.TestScript, neg bool, args []string) {
 	most, until, sent := 0, 0, http.Header{"Content-Type": {"application/json"}}
 	var heads []string
+	mustFail := false
+	secure := &tls.Config{InsecureSkipVerify: true} // the name is printed
 	for ; len(args) > 1 && strings.HasPrefix(args[0], "-"); args = args[2:] {
 		switch args[0] {
 		case "-lines":
 			most, _ = strconv.Atoi(args[1]) // 0: all
 		case "-until":
 			until, _ = strconv.Atoi(args[1])
+			mustFail = args[1] == "failed"
+		case "-cert":
+			pair, err := tls.LoadX509KeyPair(ts.MkAbs(args[1]+".pem"), ts.MkAbs(args[1]+"-key.pem"))
+			ts.Check(err)
+			secure.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil } // whatever the server asks for
 		case "-head":
 			heads = append(heads, args[1])
 		case "-with":
@@ -52,7 +61,7 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	if len(args) < 3 || len(args) > 5 {
-		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… [-until STATUS] FILE METHOD PATH [TOKEN-FILE [BODY]]")
+		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… [-until STATUS] [-cert NAME] FILE METHOD PATH [TOKEN-FILE [BODY]]")
 	}
 	args = append(args, "", "")
 	var text string
@@ -82,20 +91,36 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		sent.Set("Authorization", "Bearer "+strings.TrimSuffix(strings.TrimPrefix(token, `"token":"`), `"`))
 	}
-	response, err := askUntil(until, func() (*http.Response, error) {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true}}
+	ask := func() (*http.Response, error) {
 		request, err := http.NewRequestWithContext(ctx, args[1], webAddress.FindStringSubmatch(text)[1]+args[2], strings.NewReader(body))
 		if err != nil {
 			return nil, err
 		}
 		request.Header, request.Host = sent, sent.Get("Host")
-		return http.DefaultClient.Do(request)
-	})
+		return client.Do(request)
+	}
+	if mustFail {
+		ts.Check(mcptest.Eventually(replyTime, func() error {
+			response, err := ask()
+			if err == nil {
+				_ = response.Body.Close()
+				return fmt.Errorf("it is answered with %s", response.Status)
+			}
+			return nil // it failed, as it should
+		}))
+		return
+	}
+	response, err := askUntil(until, ask)
 	if neg && errors.Is(err, io.EOF) {
 		return
 	}
 	ts.Check(err)
 	defer response.Body.Close()
 	fmt.Fprintln(ts.Stdout(), response.StatusCode)
+	if response.TLS != nil {
+		fmt.Fprintln(ts.Stdout(), "certificate of", response.TLS.PeerCertificates[0].Subject.CommonName)
+	}
 	for _, name := range heads {
 		fmt.Fprintf(ts.Stdout(), "%s: %s\n", name, strings.Join(response.Header.Values(name), ", "))
 	}

@@ -146,6 +146,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options H
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
+		h.draining.Store(true) // before anybody reads that it ends
 		s.options.Log.Info("shutting down", "reason", context.Cause(ctx))
 	}
 	h.drain()
