@@ -51,6 +51,9 @@ type ProfileOptions struct {
 	// of the workbench. A server that each person has an instance of is never shared with clients of another person.
 	Foreign bool
 	Person  string
+	// Issuer and Subject are who that is at an identity provider; "" if the client did not sign in there. Without them it is
+	// nobody who could have an account of their own at a server.
+	Issuer, Subject string
 	// PersonName is the name of that person for people who look at the workbench. Default: Person.
 	PersonName string
 	// Caller is who the client is to the rules of the policy; see config.CallerStdio and the others. Clients that are not the
@@ -141,7 +144,12 @@ func (p *ClientProfile) AtPage() bool { return p != nil && p.atPage }
 
 // OpensPages reports whether the client can be asked to open a page of the workbench in the browser of its user.
 func (p *ClientProfile) OpensPages() bool {
-	return p != nil && !p.options.Distant && p.Capabilities().Member("elicitation").Member("url").Kind() == "object"
+	return p.OpensLinks() && !p.options.Distant
+}
+
+// OpensLinks reports whether the client can be asked to open a page in the browser of its user, wherever that is.
+func (p *ClientProfile) OpensLinks() bool {
+	return p != nil && p.Capabilities().Member("elicitation").Member("url").Kind() == "object"
 }
 
 // AnswersForms reports whether the client can be asked to show a form to its user.
