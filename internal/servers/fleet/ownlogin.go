@@ -28,6 +28,9 @@ type signIns struct {
 // maxSignIns is for how many people the login to one server is kept in memory; beyond it, all are read from the store again.
 const maxSignIns = 5_000
 
+// HasOwnAccounts reports whether each person has an account of their own at the server.
+func (s *Server) HasOwnAccounts() bool { return hasOwnAccounts(&s.config) }
+
 // who returns the person whose client it is; ok is false if it is nobody who is known at an identity provider.
 func (p *ClientProfile) who() (person connect.Person, ok bool) {
 	if p == nil || p.options.Issuer == "" || p.options.Subject == "" {
