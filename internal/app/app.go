@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/identity"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/elicitation"
@@ -100,9 +100,10 @@ type App struct {
 	auditStage *audit.Stage // nil without a log
 	withheld   atomic.Value // string: why files of the configuration are not used
 	files      atomic.Pointer[fileState]
-	changing   sync.Mutex                     // held while the configuration in use changes
-	gate       atomic.Pointer[httpauth.Gate]  // nil unless clients are served over HTTP
-	tokens     atomic.Pointer[httpauth.Store] // of these clients; nil without
+	changing   sync.Mutex                        // held while the configuration in use changes
+	gate       atomic.Pointer[httpauth.Gate]     // nil unless clients are served over HTTP
+	tokens     atomic.Pointer[httpauth.Store]    // of these clients; nil without
+	verifier   atomic.Pointer[identity.Verifier] // of the people among them; nil without
 
 	environ   []string
 	load      func(environ []string) (*config.Config, error) // may be nil
@@ -301,13 +302,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if cfg.Audit != former.Audit {
 		a.log.Warn("'audit' stays as it was until the next start")
 	}
-	if gate := a.gate.Load(); gate != nil {
-		gate.SetRules(rules(cfg.HTTP))
-		a.warnOfTokens(a.tokens.Load())
-		if cfg.HTTP.Listen != before.Listen || !reflect.DeepEqual(cfg.HTTP.TLS, before.TLS) || cfg.HTTP.SessionIdle != before.SessionIdle || cfg.HTTP.ClientIdle != before.ClientIdle {
-			a.log.Warn("http.listen, http.tls, http.sessionIdle and http.clientIdle stay as they were until the next start")
-		}
-	}
+	a.reloadHTTP(before, cfg.HTTP)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/approval"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
@@ -76,11 +77,18 @@ func (a *App) loginEnded() func(oauth.Server, error) {
 }
 
 // tokenRefused returns who is told of refused requests; nil if nobody is.
-func (a *App) tokenRefused() func(remote, token, reason string) {
+func (a *App) tokenRefused() func(remote string, who httpauth.Identity, reason string) {
 	if a.audit == nil {
 		return nil
 	}
-	return audit.NewRefusals(a.audit).Add
+	refusals := audit.NewRefusals(a.audit)
+	return func(remote string, who httpauth.Identity, reason string) {
+		caller := ""
+		if who.Kind != httpauth.Anonymous {
+			caller = who.Caller()
+		}
+		refusals.Add(remote, caller, reason)
+	}
 }
 
 // serverEvents returns who is told what happens to servers.

@@ -4,18 +4,18 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/identity"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // HTTPOptions are the options of serving over HTTP.
 type HTTPOptions struct {
-	Tokens *httpauth.Store // nil: clients need none
+	Tokens *httpauth.Store // nil: clients need none, and nobody signs in
 	Page   *Page           // nil: there is none
 }
 
@@ -30,30 +30,29 @@ type Page struct {
 
 // ServeHTTP serves the clients of a listener until ctx ends, and closes the listener.
 func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTPOptions) error {
-	tokens := options.Tokens
-	a.Prefetch()
-	a.tokens.Store(tokens)
-	a.warnOfTokens(tokens)
 	settings := a.config.Load().HTTP
+	verifier, err := a.newVerifier(settings, options)
+	if err != nil {
+		_ = listener.Close()
+		return err
+	}
+	a.Prefetch()
+	a.tokens.Store(options.Tokens)
+	a.verifier.Store(verifier)
+	a.warnOfCallers(settings)
 	watching, stop := context.WithCancel(ctx)
 	var watcher sync.WaitGroup
 	defer watcher.Wait()
 	defer stop()
-	var validIDs func() map[string]bool
-	if tokens != nil {
-		validIDs = tokens.ValidIDs
+	if verifier != nil {
+		watcher.Go(func() { verifier.Run(watching) })
 	}
+	var gate *httpauth.Gate
 	return a.front.ServeHTTP(ctx, listener, front.HTTPOptions{
-		ValidIDs: validIDs,
+		Valid:  func() func(id, credential string, expires time.Time) bool { return gate.Valid() },
+		Limits: func() config.PersonLimits { return a.config.Load().HTTP.Limits },
 		Gate: func(next http.Handler) http.Handler {
-			gate := httpauth.NewGate(next, httpauth.GateOptions{
-				Store: tokens, Rules: rules(settings), Log: a.log,
-				Refused: a.tokenRefused(),
-				NeedsNoToken: func(path string) bool {
-					return path == front.HealthPath || path == front.ReadyPath || options.Page != nil && options.Page.IsPublic(path)
-				},
-				Needs: rightFor,
-			})
+			gate = httpauth.NewGate(next, a.gateOptions(settings, options, verifier))
 			a.gate.Store(gate)
 			watcher.Go(func() { gate.Watch(watching) })
 			if options.Page != nil {
@@ -63,7 +62,9 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTP
 		},
 		Identify: func(r *http.Request) front.Identity {
 			who, _ := httpauth.IdentityFrom(r.Context())
-			return front.Identity{ID: who.ID, Name: who.Name, Toolboxes: who.Toolboxes}
+			return front.Identity{
+				ID: who.ID, Caller: who.Caller(), Display: who.Display, Issuer: who.Issuer, Toolboxes: who.Toolboxes, Credential: front.Credential{ID: who.Credential, Expires: who.Expires},
+			}
 		},
 		Metrics: a.metricsHandler(visibleTo),
 		Page:    options.Page.until(ctx),
@@ -73,6 +74,31 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTP
 		},
 		SessionIdle: settings.SessionIdle, ClientIdle: settings.ClientIdle,
 	})
+}
+
+// newVerifier returns who knows the people that sign in at the identity provider; nil if nobody does.
+func (a *App) newVerifier(settings config.HTTP, options HTTPOptions) (*identity.Verifier, error) {
+	if settings.OAuth == nil || options.Tokens == nil {
+		return nil, nil
+	}
+	return identity.New(identity.Options{
+		Settings: *settings.OAuth, Environ: a.environ, Version: a.version, Log: a.log, Secrets: func(values ...string) { a.fleet.Hide(values...) },
+	})
+}
+
+func (a *App) gateOptions(settings config.HTTP, options HTTPOptions, verifier *identity.Verifier) httpauth.GateOptions {
+	gate := httpauth.GateOptions{
+		Store: options.Tokens, Rules: rules(settings), Log: a.log,
+		Refused: a.tokenRefused(),
+		NeedsNoToken: func(path string) bool {
+			return path == front.HealthPath || path == front.ReadyPath || options.Page != nil && options.Page.IsPublic(path)
+		},
+		Needs: rightFor,
+	}
+	if verifier != nil {
+		gate.Verifier = verifier
+	}
+	return gate
 }
 
 // until returns a handler whose requests end with ctx: a browser that watches would keep the workbench from ending.
@@ -89,24 +115,5 @@ func (p *Page) until(ctx context.Context) http.Handler {
 }
 
 func rules(settings config.HTTP) httpauth.Rules {
-	return httpauth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins}
-}
-
-// warnOfTokens warns about rules of the policy for tokens that do not exist: a mistyped name would silently deny nothing.
-func (a *App) warnOfTokens(tokens *httpauth.Store) {
-	var known []httpauth.Token
-	if tokens != nil {
-		known = tokens.List()
-	}
-	for _, caller := range a.policy.Load().Callers() {
-		name, isToken := strings.CutPrefix(caller, config.CallerToken)
-		if !isToken || slices.ContainsFunc(known, func(token httpauth.Token) bool { return token.Name == name }) {
-			continue
-		}
-		if tokens == nil {
-			a.log.Warn("the policy has rules for a token, which hold for nobody: clients need no token here", "token", name)
-			continue
-		}
-		a.log.Warn("the policy has rules for a token that does not exist, which hold for nobody; see: mcp-workbench token list", "token", name)
-	}
+	return httpauth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins, Clients: settings.TLS.Clients}
 }

@@ -8,6 +8,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/journal"
@@ -107,7 +108,14 @@ func (i Inspector) clients(folder string) []control.ConnectedClient {
 	all := []control.ConnectedClient{}
 	for _, client := range i.App.front.Clients() {
 		seen := control.ConnectedClient{
-			ID: strconv.FormatUint(client.ID, 10), Name: client.Name, Version: client.Version, Folder: client.Folder, Token: client.Token, Since: client.Since, Opened: client.Opened,
+			ID: strconv.FormatUint(client.ID, 10), Name: client.Name, Version: client.Version, Folder: client.Folder, Since: client.Since, Opened: client.Opened,
+		}
+		if name, ok := strings.CutPrefix(client.Caller, config.CallerToken); ok {
+			seen.Token = name
+		} else if name, ok := strings.CutPrefix(client.Caller, config.CallerPerson); ok {
+			seen.Person, seen.PersonName = name, client.Display
+		} else if name, ok := strings.CutPrefix(client.Caller, config.CallerCertificate); ok {
+			seen.Certificate = name
 		}
 		if client.Modern {
 			seen.Era = "modern"

@@ -81,10 +81,10 @@ never connected is started. The exit status does not depend on the verdict.`,
 			return explainCall(cmd, c, args, caller, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&caller, "caller", caller, "who calls: stdio, shared, terminal, http or token:NAME")
+	cmd.Flags().StringVar(&caller, "caller", caller, "who calls: stdio, shared, terminal, http, token:NAME, person:SUBJECT or certificate:NAME")
 	addJSONFlag(cmd, &asJSON, "write JSON")
 	completion.Register(cmd, "caller", cobra.FixedCompletions([]cobra.Completion{
-		config.CallerStdio, config.CallerShared, config.CallerTerminal, config.CallerHTTP, config.CallerToken,
+		config.CallerStdio, config.CallerShared, config.CallerTerminal, config.CallerHTTP, config.CallerToken, config.CallerPerson, config.CallerCertificate,
 	}, cobra.ShellCompDirectiveNoFileComp))
 	how.define(cmd)
 	return cmd
@@ -127,7 +127,7 @@ verdict are shown with what decided, and the exit status is 1 if there are any. 
 called. FILE is JSON, and may have comments:
 
   {"cases": [{
-    "caller": "stdio",  // shared, terminal, http, token:NAME
+    "caller": "stdio",  // shared, terminal, http, token:NAME, person:SUBJECT, certificate:NAME
     "history": [{"tool": "dev/chat/post"}],  // for limits
     "tool": "dev/chat/post",
     "arguments": {"text": "hello"},

@@ -73,7 +73,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return &usageError{err: fmt.Errorf("--listen needs an address and a port, such as %s, not '%s'", config.DefaultListen, address)}
 	}
-	store, err := tokensFor(address, options.noAuth)
+	store, err := tokensFor(address, options.noAuth, hasPeople(s.Config.HTTP))
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 // offerToken creates the first token and shows it to the person at the terminal. What is not a terminal may be a journal
 // that others read, and keep: there it is said how to create one.
 func offerToken(ctx context.Context, cfg *config.Config, store *httpauth.Store, url string, stderr io.Writer) error {
-	if store == nil || len(store.List()) > 0 {
+	if store == nil || hasPeople(cfg.HTTP) || len(store.List()) > 0 {
 		return nil
 	}
 	if !tty.New(stderr, nil, os.Getenv).IsTerminal() {
@@ -122,10 +122,21 @@ func offerToken(ctx context.Context, cfg *config.Config, store *httpauth.Store, 
 	return nil
 }
 
-// tokensFor returns the tokens that clients need; nil if they need none.
-func tokensFor(address string, noAuth bool) (*httpauth.Store, error) {
+// hasPeople reports whether clients may come without a token of the workbench: people who sign in, or certificates.
+func hasPeople(settings config.HTTP) bool {
+	return settings.OAuth != nil || len(settings.TLS.Clients) > 0
+}
+
+// tokensFor returns the tokens that clients need; nil if they need none. Where people sign in, there need not be any yet.
+func tokensFor(address string, noAuth, people bool) (*httpauth.Store, error) {
 	local := service.IsLoopback(address)
 	switch {
+	case noAuth && people:
+		return nil, &toolbox.Error{
+			Code:    toolbox.NoAuthRefused,
+			Message: "--no-auth would let in everybody as the same client, and the configuration tells people apart: it has 'http.oauth' or 'http.tls.clients'",
+			Hint:    "Leave it out, or use a configuration without them.",
+		}
 	case noAuth && local:
 		return nil, nil
 	case noAuth:
@@ -136,7 +147,7 @@ func tokensFor(address string, noAuth bool) (*httpauth.Store, error) {
 		}
 	}
 	store, err := openTokens()
-	if err == nil && !local && len(store.List()) == 0 {
+	if err == nil && !local && !people && len(store.List()) == 0 {
 		return nil, &toolbox.Error{
 			Code:    toolbox.TokenNeeded,
 			Message: fmt.Sprintf("'%s' can be reached from elsewhere, where clients need a token, and there is none yet", address),

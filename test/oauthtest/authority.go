@@ -89,7 +89,7 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path, ok := strings.CutPrefix(r.URL.Path, options.IssuerPath)
 	handlers := map[string]http.HandlerFunc{
-		"/authorize": a.authorize, "/token": a.token, "/revoke": a.revoke, "/introspect": a.introspect, "/decide": a.decide,
+		"/authorize": a.authorize, "/token": a.token, "/revoke": a.revoke, "/introspect": a.introspect, "/decide": a.decide, "/jwks": a.keys,
 	}
 	if !options.NoRegistration {
 		handlers["/register"] = a.register
@@ -141,6 +141,7 @@ func (a *authority) metadata(options Options) map[string]any {
 		"token_endpoint":                        base + "/token",
 		"revocation_endpoint":                   base + "/revoke",
 		"introspection_endpoint":                base + "/introspect",
+		"jwks_uri":                              base + "/jwks",
 		"response_types_supported":              []string{"code"},
 		"grant_types_supported":                 []string{codeGrant, refreshGrant, credentialsGrant, assertionGrant, exchangeGrant},
 		"token_endpoint_auth_methods_supported": []string{"none", "client_secret_basic", "client_secret_post", "private_key_jwt"},

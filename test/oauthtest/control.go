@@ -1,6 +1,7 @@
 package oauthtest
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -9,7 +10,9 @@ import (
 // control lets another process steer the provider, at the origin of either authorization server:
 //
 //	POST /control/options    changes the options that the JSON object has
-//	POST /control/ACTION     expire, end, forget or nonce: see Do
+//	POST /control/ACTION     expire, end, forget, nonce or rotate: see Do
+//	POST /control/mint       makes a token, which is the answer: see Mint
+//	POST /control/revoke?sub makes the opaque tokens of a person inactive
 //	GET  /control/log        all events
 //	GET  /control/addresses  {"url", "issuer", "otherIssuer"}
 func (p *Provider) control(w http.ResponseWriter, r *http.Request) {
@@ -27,16 +30,30 @@ func (p *Provider) control(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		}
+	case r.Method == http.MethodPost && action == "mint":
+		var mint Mint
+		err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&mint)
+		token := ""
+		if err == nil {
+			token, err = p.Mint(mint)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		_, _ = io.WriteString(w, token) // the client may be gone
+	case r.Method == http.MethodPost && action == "revoke":
+		p.RevokeMinted(r.URL.Query().Get("sub"))
 	case r.Method == http.MethodPost && p.Do(action):
 	default:
 		http.Error(w, "unknown: "+r.Method+" "+r.URL.Path, http.StatusNotFound)
 	}
 }
 
-// Do does what a name says: "expire" access tokens, "end" logins, "forget" clients, or make a new "nonce". It is false
-// for other names.
+// Do does what a name says: "expire" access tokens, "end" logins, "forget" clients, make a new "nonce", or "rotate" the key. It
+// is false for other names.
 func (p *Provider) Do(action string) bool {
-	do := map[string]func(){"expire": p.ExpireAccess, "end": p.EndLogins, "forget": p.ForgetClients, "nonce": p.NewNonce}[action]
+	do := map[string]func(){"expire": p.ExpireAccess, "end": p.EndLogins, "forget": p.ForgetClients, "nonce": p.NewNonce, "rotate": p.Rotate}[action]
 	if do == nil {
 		return false
 	}

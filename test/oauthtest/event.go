@@ -21,6 +21,7 @@ const (
 	Exchange         = "exchange" // token exchange
 	Revoke           = "revoke"
 	Introspect       = "introspect"
+	Keys             = "keys"  // the JWK set
 	MCP              = "mcp"   // any request to the MCP server
 	Other            = "other" // a path that is nothing
 )

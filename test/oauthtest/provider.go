@@ -41,6 +41,8 @@ type Provider struct {
 	nonce   int
 	proofs  map[string]bool // ids of the DPoP proofs that were seen
 	made    int             // codes, tokens and clients
+	key     *mintingKey
+	minted  map[string]map[string]any // claims of opaque tokens of Mint, by themselves
 }
 
 // Start runs a provider until the end of the test.
@@ -63,7 +65,10 @@ func New(options Options) (*Provider, error) {
 	p := &Provider{
 		options: options, network: options.Network, path: "/mcp",
 		faulted: make(map[string]int), holds: make(map[string]chan struct{}), held: make(map[string]chan struct{}),
-		tokens: make(map[string]*grant), logins: make(map[string]*login), proofs: make(map[string]bool),
+		tokens: make(map[string]*grant), logins: make(map[string]*login), proofs: make(map[string]bool), minted: make(map[string]map[string]any),
+	}
+	if p.key, err = newSigningKey("key-1"); err != nil {
+		return nil, err
 	}
 	if options.Transport == "sse" {
 		p.path = "/sse"

@@ -266,6 +266,9 @@ func (a *authority) introspect(w http.ResponseWriter, r *http.Request) {
 	a.provider.handle(w, r, event, func(w http.ResponseWriter) int {
 		a.provider.mu.Lock()
 		defer a.provider.mu.Unlock()
+		if claims := a.provider.introspected(r.PostForm.Get("token")); claims != nil {
+			return writeJSON(w, http.StatusOK, claims)
+		}
 		one := a.provider.tokens[r.PostForm.Get("token")]
 		if one == nil || one.dead != "" || one.used || !one.refresh && a.provider.clock().After(one.expires) {
 			return writeJSON(w, http.StatusOK, map[string]any{"active": false})

@@ -171,7 +171,7 @@ func useArguments(args []string) string {
 
 const newestLegacy = "2025-11-25"
 
-// start starts the workbench: [-over T] [-token NAME…] [-raw] [-revision R] [-dir D] [NAME=value…] [FLAGS]. It
+// start starts the workbench: [-over T] [-token NAME…] [-bearer NAME] [-raw] [-revision R] [-dir D] [NAME=value…] [FLAGS]. It
 // also begins the session, unless it is raw.
 func (s *state) start(args []string) error {
 	raw, revision, dir, env := false, newestLegacy, s.dir, s.env
@@ -185,6 +185,11 @@ func (s *state) start(args []string) error {
 		case args[0] == "-token":
 			if err := s.makeToken(args[1]); err != nil {
 				return err
+			}
+			args = args[1:]
+		case args[0] == "-bearer":
+			if s.token = s.tokens[args[1]]; s.token == "" {
+				return fmt.Errorf("no token %s was minted", args[1])
 			}
 			args = args[1:]
 		case args[0] == "-revision":

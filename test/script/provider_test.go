@@ -47,6 +47,8 @@ var providerCommands = map[string]struct {
 	"callback": {2, (*state).providerCallback},
 	"paste":    {0, (*state).providerPaste},
 	"proxied":  {0, (*state).providerProxied},
+	"mint":     {2, (*state).providerMint},
+	"revoke":   {1, func(s *state, args []string) error { s.provider.RevokeMinted(args[0]); return nil }},
 }
 
 // provider is the command of that name: start [OPTIONS.json], and then what is above.
@@ -171,6 +173,25 @@ func (s *state) providerGot(args []string) error {
 		return fmt.Errorf("%s is %s, want %s: %w", args[1], value, args[2], err)
 	}
 	return nil
+}
+
+// providerMint makes a token of a person for this workbench: NAME JSON. It is in the file NAME.token.
+func (s *state) providerMint(args []string) error {
+	var mint oauthtest.Mint
+	decoder := json.NewDecoder(strings.NewReader(args[1]))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&mint); err != nil {
+		return err
+	}
+	token, err := s.provider.Mint(mint)
+	if err != nil {
+		return err
+	}
+	if s.tokens == nil {
+		s.tokens = make(map[string]string)
+	}
+	s.tokens[args[0]] = token
+	return os.WriteFile(filepath.Join(s.dir, args[0]+".token"), []byte(token+"\n"), 0o600)
 }
 
 // providerProxied compares the hosts that the proxy was asked for, in alphabetical order: HOST...

@@ -26,15 +26,24 @@ var (
 )
 
 // web sends a request as the page in a browser does: FILE METHOD PATH [TOKEN-FILE [BODY]]. The file holds the address, once
-// the program has written it. It prints the status and the answer, or with -lines N its first lines.
+// the program has written it. It prints the status, the headers that -head names, and the answer, or with -lines N its first
+// lines. Each -with is a header that the request has.
 func web(ts *testscript.TestScript, neg bool, args []string) {
-	most := 0
-	if len(args) > 1 && args[0] == "-lines" {
-		most, _ = strconv.Atoi(args[1]) // 0: all
-		args = args[2:]
+	most, sent := 0, http.Header{"Content-Type": {"application/json"}}
+	var heads []string
+	for ; len(args) > 1 && strings.HasPrefix(args[0], "-"); args = args[2:] {
+		switch args[0] {
+		case "-lines":
+			most, _ = strconv.Atoi(args[1]) // 0: all
+		case "-head":
+			heads = append(heads, args[1])
+		case "-with":
+			name, value, _ := strings.Cut(args[1], ": ")
+			sent.Add(name, value)
+		}
 	}
 	if len(args) < 3 || len(args) > 5 || neg {
-		ts.Fatalf("usage: web [-lines N] FILE METHOD PATH [TOKEN-FILE [BODY]]")
+		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… FILE METHOD PATH [TOKEN-FILE [BODY]]")
 	}
 	args = append(args, "", "")
 	var text string
@@ -53,9 +62,15 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, args[1], webAddress.FindStringSubmatch(text)[1]+args[2], strings.NewReader(body))
 	ts.Check(err)
-	request.Header.Set("Content-Type", "application/json")
+	request.Header = sent
+	if host := sent.Get("Host"); host != "" {
+		request.Host = host
+	}
 	if args[3] != "" {
 		token := webToken.FindString(ts.ReadFile(args[3]))
+		if strings.HasSuffix(args[3], ".token") {
+			token = strings.TrimSuffix(ts.ReadFile(args[3]), "\n")
+		}
 		if token == "" {
 			ts.Fatalf("%s holds no token", args[3])
 		}
@@ -65,6 +80,9 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer response.Body.Close()
 	fmt.Fprintln(ts.Stdout(), response.StatusCode)
+	for _, name := range heads {
+		fmt.Fprintf(ts.Stdout(), "%s: %s\n", name, strings.Join(response.Header.Values(name), ", "))
+	}
 	if most == 0 {
 		_, err = io.Copy(ts.Stdout(), response.Body)
 		ts.Check(err)

@@ -15,22 +15,25 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // GateOptions configure a gate.
 type GateOptions struct {
-	Store *Store       // the tokens; nil: none is required
-	Rules Rules        // what is allowed beyond the defaults
-	Log   *slog.Logger // nil: discard
+	Store    *Store       // the tokens; nil: none is required, unless there is a verifier
+	Verifier Verifier     // knows people; nil: there are none
+	Rules    Rules        // what is allowed beyond the defaults
+	Log      *slog.Logger // nil: discard
 
 	// NeedsNoToken reports whether a path, as sent, is public, such as /healthz. Host and origin are still checked.
 	// Nil: no path is.
 	NeedsNoToken func(path string) bool
 	// Needs returns the right that a path requires. Nil: Calls for all.
 	Needs func(path string) Right
-	// Refused is told about each request that is refused for its token: with the address of the client, the name of the token
-	// if it is known, and the reason. It must not block. Nil: nobody is told.
-	Refused func(remote, token, reason string)
+	// Refused is told about each request that is refused for its token: with the address of the client, who sent it if that is
+	// known, and the reason. It must not block. Nil: nobody is told.
+	Refused func(remote string, who Identity, reason string)
 }
 
 // Rules are the access rules of the configuration.
@@ -40,15 +43,18 @@ type Rules struct {
 	Hosts []string
 	// Origins of web pages that may send requests, such as https://app.example.com, besides the workbench's own.
 	Origins []string
+	// Clients are who may come with a certificate instead of a token, by the name in it.
+	Clients []config.ToolboxGrant
 }
 
 // Gate passes a request on or refuses it.
 type Gate struct {
 	next     http.Handler
 	store    *Store
+	verifier Verifier
 	exempt   func(path string) bool
 	needs    func(path string) Right
-	refused  func(remote, token, reason string)
+	refused  func(remote string, who Identity, reason string)
 	running  watched
 	log      *slog.Logger
 	rules    atomic.Pointer[rules]
@@ -60,19 +66,20 @@ type Gate struct {
 type rules struct {
 	hosts   []host
 	origins []string
+	clients []config.ToolboxGrant
 }
 
 // NewGate returns a gate in front of next. It must receive every request, whatever its path.
 func NewGate(next http.Handler, options GateOptions) *Gate {
 	g := &Gate{
-		next: next, store: options.Store, exempt: options.NeedsNoToken, refused: options.Refused, log: options.Log,
+		next: next, store: options.Store, verifier: options.Verifier, exempt: options.NeedsNoToken, refused: options.Refused, log: options.Log,
 		wrong: newLimiter(), logLimit: rate.NewLimiter(rate.Every(time.Second), 1),
 	}
 	if g.needs = options.Needs; g.needs == nil {
 		g.needs = func(string) Right { return Calls }
 	}
 	if g.refused == nil {
-		g.refused = func(string, string, string) {}
+		g.refused = func(string, Identity, string) {}
 	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
@@ -86,7 +93,7 @@ func NewGate(next http.Handler, options GateOptions) *Gate {
 
 // SetRules replaces the rules for new requests. Invalid hosts are ignored.
 func (g *Gate) SetRules(to Rules) {
-	next := &rules{}
+	next := &rules{clients: to.Clients}
 	for _, text := range to.Hosts {
 		if addr, err := netip.ParseAddr(text); err == nil {
 			next.hosts = append(next.hosts, host{addr: addr})
@@ -102,10 +109,11 @@ func (g *Gate) SetRules(to Rules) {
 
 // refusal is the response to a refused request.
 type refusal struct {
-	status int
-	reason string // for the log
-	Error  string `json:"error"`
-	Hint   string `json:"hint"`
+	status    int
+	reason    string // for the log
+	challenge string // how to get a token; "": with none
+	Error     string `json:"error"`
+	Hint      string `json:"hint"`
 }
 
 // ServeHTTP checks host and origin before the token, so that a page of another site does not even learn whether a token
@@ -114,16 +122,20 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	rules := g.rules.Load()
 	if reason := rules.checkHost(request); reason != "" {
 		g.refuse(w, request, refusal{
-			http.StatusForbidden, reason, "The Host header of the request is not allowed here",
-			"Use the address that the workbench listens on, or add the host to 'http.allowedHosts' in its configuration.",
+			status: http.StatusForbidden, reason: reason, Error: "The Host header of the request is not allowed here",
+			Hint: "Use the address that the workbench listens on, or add the host to 'http.allowedHosts' in its configuration.",
 		})
+		return
+	}
+	if g.verifier != nil && g.verifier.IsMetadata(request.URL.EscapedPath()) {
+		g.verifier.Metadata().ServeHTTP(w, request) // public, the same for everybody, and for pages of any origin
 		return
 	}
 	foreign, reason := rules.checkOrigin(request)
 	if reason != "" {
 		g.refuse(w, request, refusal{
-			http.StatusForbidden, reason, "Web pages of this origin may not use the workbench",
-			"To allow it, add the origin to 'http.allowedOrigins' in the workbench's configuration.",
+			status: http.StatusForbidden, reason: reason, Error: "Web pages of this origin may not use the workbench",
+			Hint: "To allow it, add the origin to 'http.allowedOrigins' in the workbench's configuration.",
 		})
 		return
 	}
@@ -138,24 +150,19 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		g.next.ServeHTTP(w, request)
 		return
 	}
-	identity, refused := g.identify(request)
+	who, refused := g.identify(request)
+	if refused == nil {
+		refused = g.checkRight(request, who)
+	}
 	if refused != nil {
-		g.refused(request.RemoteAddr, "", refused.reason)
+		g.refused(request.RemoteAddr, who, refused.reason)
 		g.refuse(w, request, *refused)
 		return
 	}
-	ctx := context.WithValue(request.Context(), identityKey{}, identity)
-	if g.store != nil {
-		if right := g.needs(request.URL.EscapedPath()); !slices.Contains(identity.Rights, right) {
-			g.refused(request.RemoteAddr, identity.Name, "the token is not for "+string(right))
-			g.refuse(w, request, refusal{
-				http.StatusForbidden, "the token is not for " + string(right), "The token is for " + JoinRights(identity.Rights) + ", and this needs one for " + string(right),
-				"Make another one: mcp-workbench token add NAME --for " + string(right),
-			})
-			return
-		}
+	ctx := context.WithValue(request.Context(), identityKey{}, who)
+	if who.Kind != Anonymous {
 		var leave func()
-		ctx, leave = g.running.watch(ctx, identity.ID)
+		ctx, leave = g.running.watch(ctx, request, who)
 		defer leave()
 	}
 	defer useConnection(ctx)()
@@ -165,33 +172,16 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// identify returns the owner of the request's token. A valid token passes regardless of earlier failures, so that
-// nobody can lock others out.
-func (g *Gate) identify(request *http.Request) (Identity, *refusal) {
-	if g.store == nil {
-		return Identity{}, nil
+// checkRight returns why the sender may not request the path; nil if they may.
+func (g *Gate) checkRight(request *http.Request, who Identity) *refusal {
+	right := g.needs(request.URL.EscapedPath())
+	if who.Kind == Anonymous || slices.Contains(who.Rights, right) {
+		return nil
 	}
-	const how = "Send the header 'Authorization: Bearer TOKEN' once. To make a token: mcp-workbench token add NAME"
-	values := request.Header["Authorization"]
-	if len(values) != 1 {
-		return Identity{}, &refusal{http.StatusUnauthorized, "there is not exactly one token", "The workbench needs a token", how}
-	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	if lower(scheme) != "bearer" {
-		return Identity{}, &refusal{http.StatusUnauthorized, "there is no bearer token", "The workbench needs a bearer token", how}
-	}
-	if identity, ok := g.store.Verify(strings.TrimLeft(token, " ")); ok {
-		return identity, nil
-	}
-	if !g.wrong.allow(request.RemoteAddr) {
-		return Identity{}, &refusal{
-			http.StatusTooManyRequests, "too many wrong tokens", "Too many wrong tokens came from this address",
-			"Wait a second. A right token is always accepted; to make one: mcp-workbench token add NAME",
-		}
-	}
-	return Identity{}, &refusal{
-		http.StatusUnauthorized, "the token is unknown", "The workbench does not know this token",
-		"It may have been removed, see: mcp-workbench token list. To make one: mcp-workbench token add NAME",
+	return &refusal{
+		status: http.StatusForbidden, reason: "the token is not for " + string(right),
+		Error: "The token is for " + JoinRights(who.Rights) + ", and this needs one for " + string(right),
+		Hint:  "Make another one: mcp-workbench token add NAME --for " + string(right),
 	}
 }
 
@@ -203,11 +193,14 @@ func (g *Gate) refuse(w http.ResponseWriter, request *http.Request, r refusal) {
 	g.log.Log(request.Context(), level, "refused a request", "reason", r.reason, "status", r.status,
 		"remote", request.RemoteAddr, "host", shown(request.Host), "origin", shown(request.Header.Get("Origin")))
 	header := w.Header()
+	if r.challenge != "" {
+		header.Set("WWW-Authenticate", r.challenge)
+	}
 	switch r.status {
-	case http.StatusUnauthorized:
-		header.Set("WWW-Authenticate", "Bearer")
 	case http.StatusTooManyRequests:
 		header.Set("Retry-After", "1")
+	case http.StatusServiceUnavailable:
+		header.Set("Retry-After", "5")
 	}
 	header.Set("Content-Type", "application/json")
 	header.Set("Cache-Control", "no-store")

@@ -115,7 +115,7 @@ func TestOrigins(t *testing.T) {
 			if test.allowed == "" && strings.Contains(fmt.Sprint(response.Header()), "Access-Control") {
 				t.Errorf("headers for another origin: %v", response.Header())
 			}
-			if test.allowed != "" && (response.Header().Get("Vary") != "Origin" || response.Header().Get("Access-Control-Expose-Headers") != "Mcp-Session-Id") {
+			if test.allowed != "" && (response.Header().Get("Vary") != "Origin" || response.Header().Get("Access-Control-Expose-Headers") != corsExpose) {
 				t.Errorf("headers %v", response.Header())
 			}
 		})
@@ -131,7 +131,7 @@ func TestPreflight(t *testing.T) {
 		"Access-Control-Allow-Origin":   {"https://app.example.com"},
 		"Access-Control-Allow-Methods":  {"POST, GET, DELETE"},
 		"Access-Control-Allow-Headers":  {corsHeaders + ", mcp-param-region, mcp-param-x"},
-		"Access-Control-Expose-Headers": {"Mcp-Session-Id"},
+		"Access-Control-Expose-Headers": {corsExpose},
 		"Access-Control-Max-Age":        {"600"},
 		"Vary":                          {"Origin", "Access-Control-Request-Headers"},
 	}

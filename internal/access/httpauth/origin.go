@@ -9,7 +9,7 @@ import (
 const (
 	corsMethods = "POST, GET, DELETE"
 	corsHeaders = "Content-Type, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Last-Event-ID, Mcp-Method, Mcp-Name"
-	corsExpose  = "Mcp-Session-Id"
+	corsExpose  = "Mcp-Session-Id, WWW-Authenticate, Retry-After"
 	corsMaxAge  = "600"
 
 	// The names of headers with this prefix come from tool schemas.

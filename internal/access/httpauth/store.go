@@ -64,14 +64,6 @@ func (t Token) id() string { return hex.EncodeToString(t.digest[:16]) }
 
 func (t Token) expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
 
-// Identity is the owner of a request, as known from its token.
-type Identity struct {
-	Name      string   // of the token; "" if none is required
-	ID        string   // of the token, never reused; "" if none is required
-	Toolboxes []string // toolboxes that it may see; nil: all
-	Rights    []Right
-}
-
 // Open reads the tokens from the file at path. A missing file means no tokens.
 func Open(path string) (*Store, error) {
 	s := &Store{path: path, checkedAt: time.Now()}
@@ -174,9 +166,7 @@ func (s *Store) List() []Token {
 	return slices.Clone(s.tokens)
 }
 
-// ValidIDs returns the IDs of the identities whose tokens are valid now.
-func (s *Store) ValidIDs() map[string]bool { return s.validIDs(time.Now()) }
-
+// validIDs returns the IDs of the tokens that are valid.
 func (s *Store) validIDs(now time.Time) map[string]bool {
 	valid := make(map[string]bool)
 	for _, token := range s.List() {
@@ -200,7 +190,7 @@ func (s *Store) Verify(token string) (Identity, bool) {
 			return Identity{}, false
 		}
 		if t != nil {
-			return Identity{Name: t.Name, ID: t.id(), Toolboxes: slices.Clone(t.Toolboxes), Rights: t.Rights}, true
+			return Identity{Kind: ByToken, Name: t.Name, ID: t.id(), Toolboxes: slices.Clone(t.Toolboxes), Rights: t.Rights, Credential: t.id()}, true
 		}
 	}
 	return Identity{}, false

@@ -63,7 +63,7 @@ func TestStore(t *testing.T) {
 		if got, ok := s.Verify(all); !ok || got.Name != "all" || got.Toolboxes != nil {
 			t.Errorf("a token for all toolboxes is %+v, %v", got, ok)
 		}
-		if got, ok := s.Verify(some); !ok || got.ID == "" || cmp.Diff(Identity{"some", got.ID, []string{"dev", "ops"}, []Right{Calls}}, got) != "" {
+		if got, ok := s.Verify(some); !ok || got.ID == "" || cmp.Diff(Identity{Kind: ByToken, Name: "some", ID: got.ID, Toolboxes: []string{"dev", "ops"}, Rights: []Right{Calls}, Credential: got.ID}, got) != "" {
 			t.Errorf("a token for two toolboxes is %+v, %v", got, ok)
 		}
 	}

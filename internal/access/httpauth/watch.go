@@ -3,14 +3,29 @@ package httpauth
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
 
-// ErrTokenEnded is the cause of the cancellation of requests whose token was removed or has expired.
+// ErrTokenEnded is the cause of the cancellation of requests whose token or certificate counts no longer.
 var ErrTokenEnded = errors.New("the token was removed or has expired")
 
-// watched are the running requests, with their tokens.
+// errStreamEnded is the cause of the end of streams whose token has expired: the client comes back with another one.
+var errStreamEnded = errors.New("the token of the stream has expired")
+
+// What may still go on when the token of a person expires.
+const (
+	expirySkew = time.Minute     // of clocks; a stream that began after the expiry ends with it
+	finishTime = 5 * time.Minute // for calls in flight
+)
+
+// methodListen is the method of streams that are not a GET.
+const methodListen = "subscriptions/listen"
+
+// watched are the running requests, with who sent them.
 type watched struct {
 	mu      sync.Mutex
 	nextKey uint64
@@ -18,13 +33,17 @@ type watched struct {
 }
 
 type watchedRequest struct {
-	id  string // of the token
-	end context.CancelCauseFunc
+	who   Identity
+	until time.Time // zero: as long as the credential counts
+	cause error     // of the end then
+	end   context.CancelCauseFunc
 }
 
 // watch cancels a request when its token becomes invalid. The caller calls leave when the request has ended.
-func (w *watched) watch(ctx context.Context, id string) (_ context.Context, leave func()) {
+func (w *watched) watch(ctx context.Context, request *http.Request, who Identity) (_ context.Context, leave func()) {
 	ctx, end := context.WithCancelCause(ctx)
+	watching := watchedRequest{who: who, end: end}
+	watching.until, watching.cause = endOf(request, who.Expires, time.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byKey == nil {
@@ -32,7 +51,7 @@ func (w *watched) watch(ctx context.Context, id string) (_ context.Context, leav
 	}
 	w.nextKey++
 	key := w.nextKey
-	w.byKey[key] = watchedRequest{id, end}
+	w.byKey[key] = watching
 	return ctx, func() {
 		w.mu.Lock()
 		delete(w.byKey, key)
@@ -41,20 +60,36 @@ func (w *watched) watch(ctx context.Context, id string) (_ context.Context, leav
 	}
 }
 
-// cancelInvalid cancels the requests of tokens that are no longer valid.
-func (w *watched) cancelInvalid(valid map[string]bool) {
+// endOf returns until when a request may last whose credential expires; zero: it does not.
+func endOf(request *http.Request, expires, now time.Time) (until time.Time, cause error) {
+	switch {
+	case expires.IsZero():
+		return time.Time{}, nil
+	case request.Method != http.MethodGet && !slices.Contains(request.Header["Mcp-Method"], methodListen):
+		return expires.Add(finishTime), ErrTokenEnded
+	case now.Before(expires):
+		return expires, errStreamEnded
+	}
+	return expires.Add(expirySkew), errStreamEnded
+}
+
+// cancelEnded cancels the requests of credentials that count no longer, or whose time has come.
+func (w *watched) cancelEnded(now time.Time, counts validity) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, request := range w.byKey {
-		if !valid[request.id] {
+		switch {
+		case !counts(request.who.ID, request.who.Credential, request.who.Expires.Add(finishTime)):
 			request.end(ErrTokenEnded)
+		case !request.until.IsZero() && !now.Before(request.until):
+			request.end(request.cause)
 		}
 	}
 }
 
-// Watch cancels requests, such as streams, whose token was removed or has expired, until ctx ends.
+// Watch cancels requests whose token was removed or is not good any more, and streams whose token has expired, until ctx ends.
 func (g *Gate) Watch(ctx context.Context) {
-	if g.store == nil {
+	if g.store == nil && g.verifier == nil {
 		return
 	}
 	ticker := time.NewTicker(reloadInterval)
@@ -62,9 +97,34 @@ func (g *Gate) Watch(ctx context.Context) {
 	for {
 		select {
 		case now := <-ticker.C:
-			g.running.cancelInvalid(g.store.validIDs(now))
+			g.running.cancelEnded(now, g.countsAt(now))
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// validity tells whether the one with an ID may go on with what was last used with a credential, which expires at that time.
+type validity = func(id, credential string, expires time.Time) bool
+
+// Valid returns what tells who may go on now. What a person began goes on when the token expires: the next one may be on its way.
+func (g *Gate) Valid() validity { return g.countsAt(time.Now()) }
+
+func (g *Gate) countsAt(now time.Time) validity {
+	if g.store == nil && g.verifier == nil {
+		return func(string, string, time.Time) bool { return true }
+	}
+	valid := make(map[string]bool)
+	if g.store != nil {
+		valid = g.store.validIDs(now)
+	}
+	for _, grant := range g.rules.Load().clients {
+		valid[certificateCredential(grant)] = true
+	}
+	return func(id, credential string, expires time.Time) bool {
+		if strings.HasPrefix(id, personPrefix) { // the verifier forgets a token some time after its end
+			return g.verifier != nil && (!now.Before(expires) || g.verifier.Holds(credential))
+		}
+		return valid[credential]
 	}
 }

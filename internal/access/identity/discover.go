@@ -38,7 +38,7 @@ func (p *provider) discover(ctx context.Context) (*metadata, string, error) {
 		if _, ok := errors.AsType[*webclient.UnreachableError](err); ok || ctx.Err() != nil {
 			return nil, "", fmt.Errorf("the metadata of %s cannot be fetched: %w", p.issuer, err)
 		}
-		if _, missing := errors.AsType[*missingError](failure); failure == nil || missing {
+		if failure == nil || isMissing(failure) && !isMissing(err) {
 			failure = err
 		}
 	}
@@ -49,6 +49,11 @@ func (p *provider) discover(ctx context.Context) (*metadata, string, error) {
 type missingError struct{ text string }
 
 func (e *missingError) Error() string { return e.text }
+
+func isMissing(err error) bool {
+	_, ok := errors.AsType[*missingError](err)
+	return ok
+}
 
 func (p *provider) metadataAt(ctx context.Context, address string) (*metadata, error) {
 	document, err := p.fetcher.Get(ctx, address)

@@ -65,6 +65,9 @@ func parseJWT(token string) (*jwt, *Refusal) {
 			return nil, refuse(reasonForm)
 		}
 	}
+	if _, err := base64.RawURLEncoding.Strict().DecodeString(parts[2]); err != nil {
+		return nil, refuse(reasonForm)
+	}
 	header := halves[0]
 	t := &jwt{algorithm: jose.SignatureAlgorithm(header.text("alg")), keyID: header.text("kid"), payload: halves[1]}
 	t.kind = strings.TrimPrefix(strings.ToLower(header.text("typ")), "application/")

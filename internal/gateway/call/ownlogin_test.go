@@ -79,7 +79,7 @@ func newOwnAccounts(t *testing.T, options oauthtest.Options) *ownAccounts {
 func (o *ownAccounts) client(subject string, modern, opensPages bool, ask func(*downstream.Question)) *answerer {
 	options := fleet.ProfileOptions{Modern: modern, Distant: true, Foreign: true, Person: "id of " + subject, Caller: config.CallerToken + "ci"}
 	if subject != "" {
-		options.Issuer, options.Subject, options.Caller = o.issuer.URL(), subject, config.CallerPerson+subject
+		options.Issuer, options.Caller = o.issuer.URL(), config.CallerPerson+subject
 	}
 	if opensPages {
 		options.Capabilities = []byte(`{"elicitation":{"url":{}}}`)

@@ -82,6 +82,7 @@ type Server struct {
 	suspended     *suspendedCalls
 	results       *metatool.ResultStore
 	batches       quota // bytes of responses that wait for others of their batch
+	calls         quota // requests in flight, of those who have a limit
 	sessionNumber atomic.Uint64
 
 	mu       sync.Mutex

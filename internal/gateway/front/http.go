@@ -27,8 +27,11 @@ type HTTPOptions struct {
 	// Identify returns who sent a request that passed the gate. Default: an anonymous client that
 	// may see everything.
 	Identify func(*http.Request) Identity
-	// ValidIDs returns the IDs that Identify may still return; those of other clients are ended. nil: all are valid.
-	ValidIDs func() map[string]bool
+	// Valid returns a function that tells whether the one with an ID may go on with what was last used with a credential;
+	// what may not is ended. It is asked for at each look at all clients. nil: all may.
+	Valid func() func(id, credential string, expires time.Time) bool
+	// Limits returns what each may use at once, now. Default: nobody has limits of their own.
+	Limits func() config.PersonLimits
 	// Metrics answers requests for metrics that passed the gate. Default: there are none.
 	Metrics http.Handler
 	// Page answers requests below PagePath that passed the gate. Default: there is no page.
@@ -39,21 +42,6 @@ type HTTPOptions struct {
 	SessionIdle time.Duration // after which an idle session ends; default 1 hour
 	ClientIdle  time.Duration // after which servers stop that run for an idle client alone; default 10 minutes
 	MaxSessions int           // default 10,000
-}
-
-// Identity is who sent a request. A session can be used by the one who began it only.
-type Identity struct {
-	ID        string   // unique; "" where clients are not told apart
-	Name      string   // of the token; "" without one
-	Toolboxes []string // that they may see; nil: all
-}
-
-// caller is who the sender is to the rules of the policy.
-func (i Identity) caller() string {
-	if i.Name == "" {
-		return config.CallerHTTP
-	}
-	return config.CallerToken + i.Name
 }
 
 // Paths of the health checks, of the metrics, and of the page.
@@ -103,6 +91,9 @@ func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 	if options.Identify == nil {
 		options.Identify = func(*http.Request) Identity { return Identity{} }
 	}
+	if options.Limits == nil {
+		options.Limits = func() config.PersonLimits { return config.PersonLimits{} }
+	}
 	if options.SessionIdle <= 0 {
 		options.SessionIdle = defaultIdle
 	}
@@ -112,11 +103,15 @@ func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 	if options.MaxSessions <= 0 {
 		options.MaxSessions = defaultMaxSessions
 	}
-	return &httpServer{
+	h := &httpServer{
 		server: s, options: options, spill: newSpillBuffer(), bodies: newBodies(),
 		statelessClients: newStatelessClients(s, options.MaxSessions),
 		sessions:         newRegistry[*httpSession](options.MaxSessions, keepSession),
 	}
+	ownLimit := func() int { return options.Limits().Sessions }
+	h.sessions.ownLimit, h.statelessClients.ownLimit = ownLimit, ownLimit
+	h.statelessClients.limits = options.Limits
+	return h
 }
 
 // ServeHTTP serves clients that connect to the listener, until ctx ends. Then it accepts no more
@@ -197,8 +192,8 @@ func (h *httpServer) sweep(ctx context.Context) {
 			isValid := h.validity()
 			h.statelessClients.sweep(h.options.ClientIdle, isValid)
 			for _, client := range h.sessions.all() {
-				if !isValid(client.owner) {
-					h.server.options.Log.Debug("a session ended", "reason", "its token is not valid any more")
+				if !client.mayGoOn(isValid) {
+					h.server.options.Log.Debug("a session ended", "reason", "its client may not use the workbench any more")
 					h.dropSession(client)
 					continue
 				}
@@ -215,16 +210,18 @@ func (h *httpServer) sweep(ctx context.Context) {
 	}
 }
 
-// validity returns whether an owner may still send requests.
-func (h *httpServer) validity() func(owner string) bool {
-	if h.options.ValidIDs == nil {
-		return anyOwner
+// validity returns whether the one with an ID may go on with what was last used with a credential.
+func (h *httpServer) validity() validity {
+	if h.options.Valid == nil {
+		return anybody
 	}
-	valid := h.options.ValidIDs()
-	return func(owner string) bool { return valid[owner] }
+	return h.options.Valid()
 }
 
-func anyOwner(string) bool { return true }
+// validity is the result of HTTPOptions.Valid.
+type validity = func(id, credential string, expires time.Time) bool
+
+func anybody(string, string, time.Time) bool { return true }
 
 // dropSession ends a session at once, with the servers that run for it alone.
 func (h *httpServer) dropSession(client *httpSession) {
@@ -287,11 +284,9 @@ func (h *httpServer) health(w http.ResponseWriter, r *http.Request, well bool) {
 
 // exchange is one HTTP request to the endpoint of MCP, and its response.
 type exchange struct {
-	w        http.ResponseWriter
-	r        *http.Request
-	owner    string // who sent it
-	account  account
-	audience Audience
+	w http.ResponseWriter
+	r *http.Request
+	sender
 }
 
 // isDistant reports whether a request may come from another machine: directly, or by way of a proxy on this one.
@@ -307,8 +302,7 @@ func isDistant(r *http.Request) bool {
 
 // serve serves the endpoint of MCP.
 func (h *httpServer) serve(w http.ResponseWriter, r *http.Request, only string) {
-	who := h.options.Identify(r)
-	v := exchange{w, r, who.ID, accountOf(who.ID, r.RemoteAddr), Audience{Toolboxes: who.Toolboxes, Only: only, Caller: who.caller()}}
+	v := exchange{w, r, senderOf(h.options.Identify(r), r.RemoteAddr, only)}
 	if only != "" && !h.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
 		return
@@ -356,11 +350,12 @@ func (h *httpServer) session(e exchange) (*httpSession, bool) {
 		return nil, false
 	}
 	client, ok := h.sessions.find(ids[0])
-	if !ok || client.owner != e.owner || !client.audience.equals(e.audience) {
+	if !ok || client.person != e.person || !client.audience.equals(e.audience) {
 		refuse(e.w, http.StatusNotFound, protocol.CodeInvalidRequest,
 			"The session was not found: it has ended or never was. Begin another one with an initialize request")
 		return nil, false
 	}
+	client.use(e.credential)
 	return client, true
 }
 

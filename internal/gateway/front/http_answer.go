@@ -72,7 +72,11 @@ func (st *stream) form(ctx context.Context, accepted accepts) (answerForm, spill
 func (e exchange) answer(client *httpSession, st *stream, accepted accepts) {
 	switch form, answer := st.form(e.r.Context(), accepted); form {
 	case alone:
-		e.answerJSON(http.StatusOK, answer)
+		status := http.StatusOK
+		if st.errorCode == protocol.CodeTooMany {
+			status = statusOf(st.errorCode)
+		}
+		e.answerJSON(status, answer)
 		st.drop()
 	case streamed:
 		streamPOST(e.r.Context(), newOutput(e.w), client, st)
@@ -88,6 +92,9 @@ func (e exchange) answerJSON(status int, answer spilledMessage) {
 	header := e.w.Header()
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.FormatInt(answer.size, 10))
+	if status == http.StatusTooManyRequests {
+		header.Set("Retry-After", retryOwn)
+	}
 	e.w.WriteHeader(status)
 	_, _ = io.Copy(newOutput(e.w), answer.reader()) // a client that is gone needs no answer
 }

@@ -75,8 +75,8 @@ func isInitialize(frame wire.Frame) bool {
 
 // beginSession handles an initialize request, which begins a session.
 func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts) {
-	client := newHTTPSession(h.server, h.spill.of(e.account), e.owner, e.audience)
-	client.distant = isDistant(e.r)
+	client := newHTTPSession(h.server, h.spill.of(e.account), e.sender)
+	client.distant, client.limits = isDistant(e.r), h.options.Limits
 	client.setHops(e.r.Header.Get(hops.Header))
 	added := false
 	_, ended := h.sessions.enter([]byte(client.id), client.account, func() *httpSession {
@@ -84,6 +84,9 @@ func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts
 		added = true
 		return client
 	})
+	if !added && h.refuseOwn(e, h.sessions.isAtLimit(e.account)) {
+		return
+	}
 	if !added {
 		e.w.Header().Set("Retry-After", "60")
 		refuse(e.w, http.StatusServiceUnavailable, protocol.CodeInternalError,

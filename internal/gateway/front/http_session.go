@@ -16,7 +16,6 @@ import (
 type httpSession struct {
 	*session
 	id    string
-	owner string  // the id of the token that began it
 	get   *stream // of messages that belong to no POST
 	posts postStreams
 }
@@ -36,15 +35,17 @@ const (
 	maxResumable = 64              // streams of a session that can be resumed; the oldest is dropped
 )
 
-func newHTTPSession(server *Server, spill *spillShare, owner string, audience Audience) *httpSession {
+func newHTTPSession(server *Server, spill *spillShare, who sender) *httpSession {
 	var id [16]byte
 	rand.Read(id[:]) // never fails
+	who.account = spill.account
 	client := &httpSession{
-		session: newSession(server, identity{audience: audience, account: spill.account, foreign: true, person: owner}),
-		id:      hex.EncodeToString(id[:]), owner: owner, get: newStream(spill, 0, nil),
+		session: newSession(server, identity{sender: who, foreign: true}),
+		id:      hex.EncodeToString(id[:]), get: newStream(spill, 0, nil),
 		posts: postStreams{spill: spill, byNumber: make(map[uint64]*stream)},
 	}
 	client.notifier = client.get
+	client.use(who.credential)
 	return client
 }
 

@@ -18,7 +18,7 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		box, _ := servers.Toolbox("T")
 		server := box.Servers[0]
 		f := newServer(Options{}).newHTTPServer(HTTPOptions{})
-		client := newHTTPSession(f.server, f.spill.of(""), "", Audience{})
+		client := newHTTPSession(f.server, f.spill.of(""), sender{})
 		f.server.add(client.session)
 		client.enter()
 		client.joinFleet([]byte(`{"roots":{}}`), wire.Payload{})

@@ -80,7 +80,10 @@ func (h *httpServer) serveModern(e exchange, message wire.Message, meta requestM
 		meta.mark = strings.Clone(mark)
 	}
 	meta.distant = isDistant(e.r)
-	client := h.statelessClients.enter(e.owner, e.account, e.audience, meta)
+	client := h.statelessClients.enter(e.sender, meta)
+	if client == nil && h.refuseOwn(e, h.statelessClients.isAtLimit(e.account)) {
+		return
+	}
 	if client == nil {
 		e.w.Header().Set("Retry-After", "60")
 		refuse(e.w, http.StatusServiceUnavailable, protocol.CodeInternalError, "There are too many clients. Try again later")
@@ -126,6 +129,8 @@ func statusOf(code int) int {
 		return http.StatusBadRequest
 	case protocol.CodeMethodNotFound:
 		return http.StatusNotFound
+	case protocol.CodeTooMany:
+		return http.StatusTooManyRequests
 	}
 	return http.StatusOK
 }

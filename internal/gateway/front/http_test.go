@@ -206,7 +206,7 @@ func slow(t *testing.T) (h *httpServer, client *httpSession) {
 	t.Helper()
 	server := newServer(Options{})
 	h = server.newHTTPServer(HTTPOptions{})
-	client = newHTTPSession(server, h.spill.of(""), "", Audience{})
+	client = newHTTPSession(server, h.spill.of(""), sender{})
 	server.add(client.session)
 	if entered, _ := h.sessions.enter([]byte(client.id), client.account, func() *httpSession { return client }); entered == nil {
 		t.Fatal("no room for a session")
@@ -365,7 +365,7 @@ func TestHTTPSessionsAreLimited(t *testing.T) {
 		accounts := 0
 		add := func() (*httpSession, *httpSession, bool) {
 			accounts++
-			client := newHTTPSession(server, newSpillBuffer().of(account(strconv.Itoa(accounts))), "", Audience{})
+			client := newHTTPSession(server, newSpillBuffer().of(account(strconv.Itoa(accounts))), sender{})
 			entered, ended := g.enter([]byte(client.id), client.account, func() *httpSession { return client })
 			if entered != nil {
 				client.idle.release()

@@ -16,14 +16,16 @@ func TestHTTPClientsByToken(t *testing.T) {
 		ClientIdle: 4 * sweepPause,
 		Identify: func(r *http.Request) Identity {
 			name := r.Header.Get("Test-Token")
-			return Identity{ID: "id of " + name, Name: name}
+			return Identity{ID: "id of " + name, Caller: "token:" + name, Credential: Credential{ID: "one of " + name}}
 		},
-		ValidIDs: func() map[string]bool {
+		Valid: func() func(id, credential string, expires time.Time) bool {
 			select {
 			case sweeps <- struct{}{}:
 			default: // nobody waits for one
 			}
-			return map[string]bool{"id of laptop": true, "id of phone": !isRemoved.Load()}
+			return func(id, credential string, _ time.Time) bool {
+				return id == "id of laptop" && credential == "one of laptop" || !isRemoved.Load()
+			}
 		},
 	})
 	for _, name := range []string{"laptop", "phone"} {
@@ -31,11 +33,11 @@ func TestHTTPClientsByToken(t *testing.T) {
 	}
 	tokens := func() (names []string) {
 		for _, client := range server.Clients() {
-			names = append(names, client.Token)
+			names = append(names, client.Caller)
 		}
 		return names
 	}
-	if got := tokens(); len(got) != 2 || got[0] != "laptop" || got[1] != "phone" {
+	if got := tokens(); len(got) != 2 || got[0] != "token:laptop" || got[1] != "token:phone" {
 		t.Fatalf("the tokens of the clients are %q", got)
 	}
 	isRemoved.Store(true)
@@ -46,7 +48,7 @@ func TestHTTPClientsByToken(t *testing.T) {
 			t.Fatal("nothing looks for removed tokens")
 		}
 	}
-	if got := tokens(); len(got) != 1 || got[0] != "laptop" {
+	if got := tokens(); len(got) != 1 || got[0] != "token:laptop" {
 		t.Errorf("the token of 'phone' was removed, and there are clients of %q", got)
 	}
 }

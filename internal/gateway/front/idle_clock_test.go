@@ -37,7 +37,7 @@ func (w *idleWatch) respond(response) { _, w.isIdle = w.client.idle.idleFor() }
 
 // A request counts until its response, however long its HTTP request lasts.
 func TestSessionIsNotIdleWhileARequestIsInFlight(t *testing.T) {
-	client := newHTTPSession(newServer(Options{}), newSpillBuffer().of(""), "", Audience{})
+	client := newHTTPSession(newServer(Options{}), newSpillBuffer().of(""), sender{})
 	message, err := wire.Parse(wire.NewFrame([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)))
 	if err != nil {
 		t.Fatal(err)

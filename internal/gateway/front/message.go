@@ -102,6 +102,9 @@ func (r *response) errorCode() int {
 		return protocol.CodeInternalError
 	case answer.Text == nil && !answer.Outcome.Error.IsAbsent():
 		code, _ := strconv.Atoi(string(answer.Outcome.Error.Member("code").Bytes()))
+		if code == protocol.CodeTooMany { // a server means something else by it, and may have run the call
+			code = protocol.CodeInternalError
+		}
 		return code
 	}
 	return 0

@@ -26,10 +26,13 @@ type quota struct {
 }
 
 // reserve reports whether there was room. Release what was reserved.
-func (q *quota) reserve(of account, n int64) bool {
+func (q *quota) reserve(of account, n int64) bool { return q.reserveUpTo(of, n, q.most) }
+
+// reserveUpTo is reserve with another limit.
+func (q *quota) reserveUpTo(of account, n, most int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.used[of]+n > q.most {
+	if q.used[of]+n > most {
 		return false
 	}
 	if q.used == nil {

@@ -117,7 +117,7 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 		g := newRegistry[*httpSession](limit, keepSession)
 		server, spill := newServer(Options{}), newSpillBuffer()
 		add := func(of account) (client, ended *httpSession, ok bool) {
-			client = newHTTPSession(server, spill.of(of), "", Audience{})
+			client = newHTTPSession(server, spill.of(of), sender{})
 			entered, ended := g.enter([]byte(client.id), of, func() *httpSession { return client })
 			if entered != nil {
 				client.idle.release()
@@ -158,7 +158,7 @@ func TestStatelessClientsMakeRoomWithinTheirAccount(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 4)
 		defer g.finish(nil)
 		enter := func(of account, capabilities string) *statelessClient {
-			client := g.enter(string(of), of, Audience{}, declaring(capabilities))
+			client := g.enter(sender{person: string(of), account: of, audience: Audience{}}, declaring(capabilities))
 			if client != nil {
 				client.idle.release()
 			}

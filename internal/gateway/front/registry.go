@@ -16,6 +16,8 @@ type registry[C registered] struct {
 	limit   int
 	isOwn   bool          // all clients are the user's own: accounts have no shares
 	keepFor time.Duration // how long an idle client is not evicted for another account
+	// ownLimit returns how many clients one account may have, if that is less than its share; 0: its share. May be nil.
+	ownLimit func() int
 
 	mu        sync.Mutex
 	byKey     map[string]C
@@ -41,7 +43,7 @@ func (r *registry[C]) enter(key []byte, of account, newClient func() C) (client,
 	defer r.mu.Unlock()
 	client, known := r.byKey[string(key)]
 	if !known && !r.closed {
-		hasShare := !r.isOwn && r.byAccount[of] >= max(r.limit/accountShare, 1)
+		hasShare := !r.isOwn && r.byAccount[of] >= r.share()
 		var none C
 		if hasShare || len(r.byKey) >= r.limit {
 			if evicted = r.evict(of, hasShare); evicted == none {
@@ -57,6 +59,28 @@ func (r *registry[C]) enter(key []byte, of account, newClient func() C) (client,
 		client.state().idle.hold()
 	}
 	return client, evicted
+}
+
+// share returns how many clients one account may have.
+func (r *registry[C]) share() int {
+	share := max(r.limit/accountShare, 1)
+	if r.ownLimit != nil {
+		if own := r.ownLimit(); own > 0 {
+			share = min(share, own)
+		}
+	}
+	return share
+}
+
+// isAtLimit reports whether an account has as many clients as ownLimit allows.
+func (r *registry[C]) isAtLimit(of account) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ownLimit == nil {
+		return false
+	}
+	own := r.ownLimit()
+	return own > 0 && r.byAccount[of] >= own
 }
 
 // evict removes the idle client that makes room for one of the account: of that account alone if

@@ -40,6 +40,8 @@ type reply struct {
 	key     string       // in the table of requests
 	notices *era.Notices // that the client wants before the response
 	origin  *call.Origin // of the message; nil unless requests are traced
+
+	isCounted bool // among the calls in flight of its sender
 }
 
 // start handles a request, for which the idle clock of its session is held. It blocks while too
@@ -52,18 +54,28 @@ func (r *request) start(message *wire.Message) {
 		r.origin = r.session.findOrigin(message, r.reply.to)
 		r.reply.origin = r.origin
 	}
+	if problem := r.countCall(); problem != "" {
+		r.reject(protocol.CodeTooMany, problem)
+		return
+	}
 	problem, ok := r.session.requests.add(r.reply.key, r)
-	switch {
-	case ok:
+	if ok {
 		r.handle(message)
 		return
-	case problem == "":
+	}
+	r.session.uncountCall(r.reply)
+	r.reject(protocol.CodeInvalidRequest, problem)
+}
+
+// reject ends a request that was not begun; without a problem, nobody waits for an answer.
+func (r *request) reject(code int, problem string) {
+	if problem == "" {
 		r.reply.to.respond(noResponse)
-	default:
+	} else {
 		if r.origin != nil {
-			r.traceAnswer(r.origin, metatool.Answer{Error: &metatool.Error{Code: protocol.CodeInvalidRequest}}, false)
+			r.traceAnswer(r.origin, metatool.Answer{Error: &metatool.Error{Code: code}}, false)
 		}
-		r.reply.to.respond(errorTo(r.reply.id, protocol.CodeInvalidRequest, problem))
+		r.reply.to.respond(errorTo(r.reply.id, code, problem))
 	}
 	r.session.idle.release()
 }
@@ -288,6 +300,7 @@ func (r *request) respond(answer metatool.Answer) {
 func (r *request) send(to reply, answer metatool.Answer) {
 	s := r.session
 	s.requests.remove(to.key)
+	s.uncountCall(to) // before the answer: the client's next call must find the place free
 	_, cancelled := errors.AsType[call.Cancelled](r.canceller.Cause())
 	if to.origin != nil {
 		r.traceAnswer(to.origin, answer, cancelled || isStopped(r.canceller.Cause()))

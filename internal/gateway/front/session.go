@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // session is the state of one client: of a connection over stdio, of a session over HTTP, or of
@@ -49,17 +50,18 @@ type session struct {
 	idle      idleClock
 	waitUntil atomic.Pointer[time.Time] // see WaitUntil; nil before the first wait
 
+	lastUsed atomic.Pointer[Credential] // of its requests over HTTP; nil before the first
+
 	stateless *statelessClient // nil for clients of the legacy era
 }
 
 // identity is who a client is. It does not change.
 type identity struct {
-	audience Audience
-	account  account // over HTTP
-	origin   Origin
-	foreign  bool   // the client may belong to another person than others
-	person   string // who that is, if it is known
-	distant  bool   // the client may run on another machine
+	sender
+	limits  func() config.PersonLimits // of the sender; nil: none
+	origin  Origin
+	foreign bool // the client may belong to another person than others
+	distant bool // the client may run on another machine
 }
 
 // declaration is what the client said of itself when it began.
@@ -145,7 +147,7 @@ func shortText(said wire.Payload) string {
 func (s *session) joinFleet(capabilities []byte, info wire.Payload) {
 	next := fleet.NewClientProfile(fleet.ProfileOptions{
 		Capabilities: capabilities, Name: shortText(info.Member("name")), Version: shortText(info.Member("version")), Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
-		Foreign: s.foreign, Person: s.person, Caller: s.audience.Caller, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant, AtPage: s.server.options.People.TakesQuestions(),
+		Foreign: s.foreign, Person: s.person, Caller: s.audience.Caller, Issuer: s.issuer, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant, AtPage: s.server.options.People.TakesQuestions(),
 		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})
 	if before := s.profile.Swap(next); before != nil {

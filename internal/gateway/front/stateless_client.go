@@ -10,6 +10,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/era"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // statelessClient is a client of the modern era, which has no sessions: requests count as one
@@ -30,6 +31,7 @@ type statelessClients struct {
 	registry[*statelessClient]
 	server *Server
 	origin Origin
+	limits func() config.PersonLimits // of the senders over HTTP
 }
 
 // maxStdioClients is for a client over stdio, which may declare something else each time.
@@ -41,22 +43,27 @@ func newStatelessClients(server *Server, limit int) *statelessClients {
 
 // enter returns the client that a request is from, with its idle clock held for the request; nil
 // if the limit is reached.
-func (c *statelessClients) enter(owner string, of account, audience Audience, meta requestMeta) *statelessClient {
-	caller := callerName(owner, audience)
+func (c *statelessClients) enter(who sender, meta requestMeta) *statelessClient {
+	caller := callerName(who.person, who.audience)
 	var space [512]byte
 	key := appendClientKey(space[:0], caller, meta)
-	client, evicted := c.registry.enter(key, of, func() *statelessClient {
-		return c.newClient(identity{audience: audience, account: of, origin: c.origin, foreign: !c.isOwn, person: owner, distant: meta.distant}, string(key), meta)
+	client, evicted := c.registry.enter(key, who.account, func() *statelessClient {
+		return c.newClient(identity{sender: who, limits: c.limits, origin: c.origin, foreign: !c.isOwn, distant: meta.distant}, string(key), meta)
 	})
 	if evicted != nil {
 		evicted.drop()
 	}
+	if client != nil {
+		client.use(who.credential)
+	}
 	return client
 }
 
-// sweep drops clients that have been idle for longer than the limit, and idle ones whose owner is not valid any more.
-func (c *statelessClients) sweep(limit time.Duration, isValid func(owner string) bool) {
-	for _, client := range c.removeIdle(func(client *statelessClient, idle time.Duration) bool { return idle > limit || !isValid(client.person) }) {
+// sweep drops clients that have been idle for longer than the limit, and idle ones that may not go on.
+func (c *statelessClients) sweep(limit time.Duration, isValid validity) {
+	for _, client := range c.removeIdle(func(client *statelessClient, idle time.Duration) bool {
+		return idle > limit || !client.mayGoOn(isValid)
+	}) {
 		client.Profile().MarkAway() // it had its time: nothing is kept for the next one
 		client.drop()
 	}

@@ -10,7 +10,7 @@ func TestStatelessClientsAreToldApart(t *testing.T) {
 	g := newStatelessClients(newServer(Options{}), 10)
 	defer g.finish(nil)
 	enter := func(owner string, audience Audience, capabilities string) *statelessClient {
-		client := g.enter(owner, account(owner), audience, declaring(capabilities))
+		client := g.enter(sender{person: owner, account: account(owner), audience: audience}, declaring(capabilities))
 		client.idle.release()
 		return client
 	}
@@ -31,7 +31,7 @@ func TestStatelessClientsAreToldApart(t *testing.T) {
 	}
 	meta := declaring(`{}`)
 	meta.distant = true
-	distant := g.enter("me", "me", Audience{}, meta)
+	distant := g.enter(sender{person: "me", account: "me", audience: Audience{}}, meta)
 	if distant.idle.release(); distant == me {
 		t.Error("a client on another machine is the same one")
 	}
@@ -44,16 +44,16 @@ func TestIdleStatelessClientsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 10)
 		defer g.finish(nil)
-		idle := g.enter("idle", account("idle"), Audience{}, declaring(`{}`))
-		busy := g.enter("busy", account("busy"), Audience{}, declaring(`{}`))
+		idle := g.enter(sender{person: "idle", account: account("idle"), audience: Audience{}}, declaring(`{}`))
+		busy := g.enter(sender{person: "busy", account: account("busy"), audience: Audience{}}, declaring(`{}`))
 		idle.idle.release()
 		<-time.After(defaultAway) // of the bubble
-		g.sweep(defaultAway, anyOwner)
+		g.sweep(defaultAway, anybody)
 		if len(g.all()) != 2 {
 			t.Errorf("%d clients are left, want both", len(g.all()))
 		}
 		<-time.After(time.Second) // of the bubble
-		g.sweep(defaultAway, anyOwner)
+		g.sweep(defaultAway, anybody)
 		if all := g.all(); len(all) != 1 || all[0] != busy {
 			t.Errorf("%d clients are left, want the busy one", len(all))
 		}
@@ -67,20 +67,20 @@ func TestStatelessClientsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 2)
 		defer g.finish(nil)
-		first := g.enter("first", account("first"), Audience{}, declaring(`{}`))
+		first := g.enter(sender{person: "first", account: account("first"), audience: Audience{}}, declaring(`{}`))
 		first.idle.release()
 		<-time.After(time.Second) // of the bubble
-		second := g.enter("second", account("second"), Audience{}, declaring(`{}`))
+		second := g.enter(sender{person: "second", account: account("second"), audience: Audience{}}, declaring(`{}`))
 		second.idle.release()
-		third := g.enter("third", account("third"), Audience{}, declaring(`{}`))
-		if third == nil || g.enter("second", account("second"), Audience{}, declaring(`{}`)) != second {
+		third := g.enter(sender{person: "third", account: account("third"), audience: Audience{}}, declaring(`{}`))
+		if third == nil || g.enter(sender{person: "second", account: account("second"), audience: Audience{}}, declaring(`{}`)) != second {
 			t.Error("the one that was idle for the longest time did not make room")
 		}
-		if g.enter("fourth", account("fourth"), Audience{}, declaring(`{}`)) != nil {
+		if g.enter(sender{person: "fourth", account: account("fourth"), audience: Audience{}}, declaring(`{}`)) != nil {
 			t.Error("there are more clients than allowed")
 		}
 		g.finish(nil)
-		if g.enter("fifth", account("fifth"), Audience{}, declaring(`{}`)) != nil {
+		if g.enter(sender{person: "fifth", account: account("fifth"), audience: Audience{}}, declaring(`{}`)) != nil {
 			t.Error("a client came after the end")
 		}
 	})

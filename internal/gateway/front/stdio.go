@@ -48,7 +48,7 @@ type Origin struct {
 // ServeStdio serves one client until it closes its side or ctx ends, and answers what was read by
 // then. It closes in and out.
 func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser, known StdioOptions) error {
-	client := newSession(s, identity{audience: known.Audience, origin: known.Origin})
+	client := newSession(s, identity{sender: sender{audience: known.Audience}, origin: known.Origin})
 	pipe := &pipe{session: client, statelessClients: newStatelessClients(s, maxStdioClients), writer: wire.NewWriter(out, outputQueue), patience: known.Patience, hangUp: out.Close}
 	pipe.statelessClients.origin, pipe.statelessClients.isOwn = known.Origin, true
 	client.notifier = pipe

@@ -62,7 +62,7 @@ func (p *pipe) receiveRequest(message *wire.Message, meta requestMeta) {
 		return
 	}
 	p.era, meta.mark = modern, p.mark
-	client := p.statelessClients.enter("", p.session.account, p.session.audience, meta)
+	client := p.statelessClients.enter(p.session.sender, meta)
 	if client == nil {
 		p.respond(errorTo(message.ID.Bytes(), protocol.CodeInternalError,
 			"The client declares something else with each request, and has too many of them in flight"))

@@ -51,7 +51,7 @@ func (b *suspendBench) request(owner, params string) (*request, *answers, wire.M
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	client := b.statelessClients.enter(owner, account(owner), Audience{}, declaring(`{"roots":{},"elicitation":{}}`))
+	client := b.statelessClients.enter(sender{person: owner, account: account(owner), audience: Audience{}}, declaring(`{"roots":{},"elicitation":{}}`))
 	to := new(answers)
 	r := client.newRequest(to, fmt.Sprint(lastRequestKey.Add(1)), requestMeta{})
 	r.method, r.reply.id = protocol.MethodToolsCall, []byte("1")
@@ -297,14 +297,14 @@ func TestClientOfACallThatWaitsIsNotIdle(t *testing.T) {
 		w, to := b.start("me", `{"name":"t"}`)
 		w.Ask(newAsked("roots/list", "").Question)
 		<-time.After(suspendTime / 2) // of the bubble
-		b.statelessClients.sweep(time.Minute, anyOwner)
+		b.statelessClients.sweep(time.Minute, anybody)
 		if len(b.statelessClients.all()) != 1 {
 			t.Error("the client was dropped")
 		}
 		w.Answer(metatool.Answer{Text: []byte(`{}`)})
 		b.retry("me", `{"name":"t","requestState":`+stateOf(t, to.only(t))+`}`).only(t)
 		<-time.After(2 * time.Minute) // of the bubble
-		b.statelessClients.sweep(time.Minute, anyOwner)
+		b.statelessClients.sweep(time.Minute, anybody)
 		if len(b.statelessClients.all()) != 0 {
 			t.Error("the client is still there after its call")
 		}

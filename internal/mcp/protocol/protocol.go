@@ -146,6 +146,9 @@ const (
 	CodeMissingCapability      = -32021
 	CodeUnsupportedRevision    = -32022
 	CodeURLElicitationRequired = -32042
+
+	// CodeTooMany is ours: the client has reached a limit of its own.
+	CodeTooMany = -32005
 )
 
 // ClientMustAct reports whether an error code requires the client program, not the model, to act. Such an error has to

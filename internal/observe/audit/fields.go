@@ -26,7 +26,7 @@ const (
 	eventUI         = "ui" // what a person did on the page
 )
 
-const maxText = 256 // bytes of a text from a client, a server or a configuration; the rest is cut off
+const maxText = 300 // bytes of a text from a client, a server or a configuration; the rest is cut off
 
 // fields are the members of a line, without braces.
 type fields []byte

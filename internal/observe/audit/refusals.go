@@ -2,10 +2,13 @@ package audit
 
 import (
 	"net/netip"
+	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // Refusals of requests are limited, so that strangers cannot fill the disk.
@@ -24,7 +27,7 @@ type Refusals struct {
 }
 
 // refusal is a request that was refused.
-type refusal struct{ remote, token, reason string }
+type refusal struct{ remote, caller, reason string }
 
 // NewRefusals makes a recorder of refused requests.
 func NewRefusals(l *Log) *Refusals {
@@ -33,12 +36,12 @@ func NewRefusals(l *Log) *Refusals {
 	return r
 }
 
-// Add records a request that was refused, with the address of the client and the name of its token, if that is known. The
-// reason is the workbench's own text.
-func (r *Refusals) Add(remote, token, reason string) {
+// Add records a request that was refused, with the address of the client and who sent it, as rules of the policy name them, if
+// that is known. The reason is the workbench's own text.
+func (r *Refusals) Add(remote, caller, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next := refusal{remote, token, reason}
+	next := refusal{remote, caller, reason}
 	if !r.limit.Allow() {
 		r.rest = next
 		r.count++
@@ -60,7 +63,13 @@ func (r *Refusals) flush() []byte {
 }
 
 func (r refusal) fields() fields {
-	return newFields(eventToken, "refused").text("token", r.token).text("reason", r.reason).address(r.remote)
+	f := newFields(eventToken, "refused")
+	if token, ok := strings.CutPrefix(r.caller, config.CallerToken); ok {
+		f = f.text("token", token)
+	} else {
+		f = f.text("caller", r.caller)
+	}
+	return f.text("reason", r.reason).address(r.remote)
 }
 
 // address adds the address of a client.

@@ -147,7 +147,7 @@ func (l *Log) describe(f fields, c *call.Call, from *openCall) fields {
 	if c.Hash != (catalog.Hash{}) {
 		f = f.hexadecimal("definition", c.Hash[:])
 	}
-	f = f.text("caller", profile.Caller()).text("client", l.foreign(profile.Name()))
+	f = f.text("caller", profile.Caller()).text("issuer", profile.Issuer()).text("client", l.foreign(profile.Name()))
 	f = f.address(from.remote)
 	if c.Trace != nil {
 		return f.hexadecimal("trace_id", c.Trace.ID[:])

@@ -51,9 +51,9 @@ type ProfileOptions struct {
 	// of the workbench. A server that each person has an instance of is never shared with clients of another person.
 	Foreign bool
 	Person  string
-	// Issuer and Subject are who that is at an identity provider; "" if the client did not sign in there. Without them it is
-	// nobody who could have an account of their own at a server.
-	Issuer, Subject string
+	// Issuer is the identity provider that vouches for a person, whose subject is in Caller then; "" for other callers, who
+	// cannot have accounts of their own at servers.
+	Issuer string
 	// PersonName is the name of that person for people who look at the workbench. Default: Person.
 	PersonName string
 	// Caller is who the client is to the rules of the policy; see config.CallerStdio and the others. Clients that are not the
@@ -121,6 +121,14 @@ func (p *ClientProfile) Caller() string {
 		return ""
 	}
 	return p.options.Caller
+}
+
+// Issuer returns the identity provider that vouches for the client's person; "" if none does.
+func (p *ClientProfile) Issuer() string {
+	if p == nil {
+		return ""
+	}
+	return p.options.Issuer
 }
 
 // Capabilities returns what the client declared; a nil client declared nothing.

@@ -33,10 +33,11 @@ func (s *Server) HasOwnAccounts() bool { return hasOwnAccounts(&s.config) }
 
 // who returns the person whose client it is; ok is false if it is nobody who is known at an identity provider.
 func (p *ClientProfile) who() (person connect.Person, ok bool) {
-	if p == nil || p.options.Issuer == "" || p.options.Subject == "" {
+	if p == nil || p.options.Issuer == "" {
 		return person, false
 	}
-	return connect.Person{Issuer: p.options.Issuer, Subject: p.options.Subject, Name: p.options.PersonName}, true
+	subject, ok := strings.CutPrefix(p.options.Caller, config.CallerPerson)
+	return connect.Person{Issuer: p.options.Issuer, Subject: subject, Name: p.options.PersonName}, ok && subject != ""
 }
 
 // signInFor returns how a client signs in to a configured server at which each person has an account: as its person, or as

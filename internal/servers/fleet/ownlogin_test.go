@@ -64,7 +64,7 @@ func (a *accounts) used(token string) (own, others int) {
 }
 
 func personProfile(t *testing.T, subject string, more ...func(*ProfileOptions)) *ClientProfile {
-	options := ProfileOptions{Foreign: true, Person: "id-of-" + subject, Issuer: "https://idp.example", Subject: subject, Caller: config.CallerPerson + subject}
+	options := ProfileOptions{Foreign: true, Person: "id-of-" + subject, Issuer: "https://idp.example", Caller: config.CallerPerson + subject}
 	for _, change := range more {
 		change(&options)
 	}

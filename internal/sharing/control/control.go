@@ -68,14 +68,34 @@ type Server struct {
 
 // ConnectedClient is a client of a workbench.
 type ConnectedClient struct {
-	ID      string    `json:"id"`   // of this connection, in this workbench
-	Name    string    `json:"name"` // as it calls itself; may be empty
-	Version string    `json:"version,omitempty"`
-	Folder  string    `json:"folder,omitempty"` // it works in; "" if that is not known
-	Token   string    `json:"token,omitempty"`  // the name of its token, over HTTP
-	Since   time.Time `json:"since"`
-	Era     string    `json:"era,omitempty"` // "modern": of the protocol that it speaks
-	Opened  []string  `json:"opened"`        // toolboxes that it opened
+	ID      string `json:"id"`   // of this connection, in this workbench
+	Name    string `json:"name"` // as it calls itself; may be empty
+	Version string `json:"version,omitempty"`
+	Folder  string `json:"folder,omitempty"` // it works in; "" if that is not known
+	Token   string `json:"token,omitempty"`  // the name of its token, over HTTP
+	// Person is who signed in at the identity provider, over HTTP: the subject. PersonName is how the provider calls the person.
+	Person     string `json:"person,omitempty"`
+	PersonName string `json:"personName,omitempty"`
+	// Certificate is the name in the client's certificate, over HTTPS.
+	Certificate string    `json:"certificate,omitempty"`
+	Since       time.Time `json:"since"`
+	Era         string    `json:"era,omitempty"` // "modern": of the protocol that it speaks
+	Opened      []string  `json:"opened"`        // toolboxes that it opened
+}
+
+// Who returns whose client it is, over HTTP, for people to read: by which kind of identity, and its name; "" if that is not known.
+func (c ConnectedClient) Who() (kind, name string) {
+	switch {
+	case c.Person != "" && c.PersonName != "" && c.PersonName != c.Person:
+		return "person", c.PersonName + " (" + c.Person + ")" // the name alone may be anybody's
+	case c.Person != "":
+		return "person", c.Person
+	case c.Certificate != "":
+		return "certificate", c.Certificate
+	case c.Token != "":
+		return "token", c.Token
+	}
+	return "", ""
 }
 
 // Why lists what the clients of a server have in common, the reason why others get another copy.

@@ -84,8 +84,8 @@ func showClients(screen *tty.Screen, workbench control.Workbench) {
 		}
 		name := cmp.Or(strings.TrimSpace(tty.CleanLine(client.Name)), "unnamed")
 		text := strings.TrimSpace(tty.Cut(name, clientWidth) + " " + tty.Cut(tty.CleanLine(client.Version), clientWidth))
-		if client.Token != "" {
-			text += ", token " + client.Token
+		if kind, who := client.Who(); kind != "" {
+			text += ", " + kind + " " + who
 		}
 		if client.Folder != "" && client.Folder != workbench.Folder {
 			text += ", in " + client.Folder

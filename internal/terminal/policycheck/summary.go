@@ -97,12 +97,14 @@ func hiddenFrom(rules *policy.Policy, tools []console.Definition, caller string)
 	return hidden
 }
 
-// callersOf returns the callers to show: all kinds, and the tokens that rules name.
+// callersOf returns the callers to show: all kinds, and the tokens, people and certificates that rules name.
 func callersOf(rules *policy.Policy) []string {
 	callers := []string{config.CallerStdio, config.CallerShared, config.CallerTerminal, config.CallerHTTP}
 	for _, caller := range rules.Callers() {
-		if strings.HasPrefix(caller, config.CallerToken) {
-			callers = append(callers, caller)
+		for _, kind := range []string{config.CallerToken, config.CallerPerson, config.CallerCertificate} {
+			if strings.HasPrefix(caller, kind) {
+				callers = append(callers, caller)
+			}
 		}
 	}
 	return callers

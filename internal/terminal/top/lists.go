@@ -96,8 +96,14 @@ func clientName(one item) string {
 	return strings.TrimSpace(cmp.Or(strings.TrimSpace(tty.CleanLine(client.Name)), "unnamed") + " " + tty.CleanLine(client.Version))
 }
 
+// whose is the name of the client's token, person or certificate; "" if there is none.
+func whose(one item) string {
+	_, who := clientOf(one).Who()
+	return tty.CleanLine(who)
+}
+
 func clientText(one item) string {
-	return clientName(one) + " " + clientOf(one).Folder + " " + clientOf(one).Token
+	return clientName(one) + " " + clientOf(one).Folder + " " + whose(one)
 }
 
 func (m *model) clientColumns() []column {
@@ -105,7 +111,7 @@ func (m *model) clientColumns() []column {
 		{title: "CLIENT", cell: func(one item) tty.Cell { return tty.Cell{Text: clientName(one), Style: tty.Name} }, compare: by(clientName)},
 		number("FOR", 6, 1, func(one item) float64 { return max(m.time().Sub(clientOf(one).Since).Seconds(), 1) }, func(s float64) string { return overview.Since(seconds2(s)) }),
 		number("OPENED", 6, 4, func(one item) int { return len(clientOf(one).Opened) }, count),
-		plain("TOKEN", 10, 5, func(one item) string { return cmp.Or(clientOf(one).Token, "-") }),
+		plain("WHOSE", 10, 5, func(one item) string { return cmp.Or(whose(one), "-") }),
 		plain("ERA", 7, 6, func(one item) string { return cmp.Or(clientOf(one).Era, "session") }),
 		plain("FOLDER", 0, 3, func(one item) string { return cmp.Or(clientOf(one).Folder, one.bench.Status.Folder, "-") }),
 	})
@@ -113,10 +119,11 @@ func (m *model) clientColumns() []column {
 
 func (m *model) clientDetails(one item) [][2]string {
 	client := clientOf(one)
+	kind, who := client.Who()
 	return [][2]string{
 		{"workbench", benchText(one.bench)},
 		{"folder", cmp.Or(client.Folder, "-")},
-		{"token", cmp.Or(client.Token, "-")},
+		{cmp.Or(kind, "token"), cmp.Or(who, "-")},
 		{"era", cmp.Or(client.Era, "session")},
 		{"connected", overview.Since(m.time().Sub(client.Since)) + " ago"},
 		{"opened", cmp.Or(strings.Join(client.Opened, ", "), "no toolbox")},

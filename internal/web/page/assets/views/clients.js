@@ -7,6 +7,10 @@ import { address, navigate } from '../router.js';
 const shownCalls = 12; // of the open client
 /** @param {any} client */
 const keyOf = (client) => `${client.workbench}/${client.id}`;
+// Whose client it is, and by what that is known. The name of a person alone may be anybody's.
+/** @param {any} client @returns {[string, string]} */
+const whose = (client) => (client.person ? ['Person', client.personName && client.personName !== client.person ? `${client.personName} (${client.person})` : client.person]
+  : client.certificate ? ['Certificate', client.certificate] : ['Token', client.token ?? '']);
 /** @param {any} client */
 const eraOf = (client) => (client.era === 'modern' ? 'modern' : 'classic');
 
@@ -15,7 +19,7 @@ const columns = [
   { id: 'name', title: 'Client', width: 'minmax(9rem, 1.4fr)', narrow: 'main', sort: (row) => row.name.toLowerCase(), cell: (row) => html`<${Text} text=${row.name || '(no name)'} />` },
   { id: 'version', title: 'Version', width: '6rem', narrow: 'sub', from: 760, cell: (row) => html`<${Text} text=${row.version ?? ''} />` },
   { id: 'era', title: 'Protocol', width: '5rem', from: 800, cell: eraOf, sort: eraOf },
-  { id: 'token', title: 'Token', width: '7rem', from: 900, cell: (row) => html`<${Text} text=${row.token ?? ''} />` },
+  { id: 'token', title: 'Whose', width: '7rem', from: 900, cell: (row) => html`<${Text} text=${whose(row)[1]} />` },
   { id: 'folder', title: 'Folder', width: 'minmax(0, 1.6fr)', narrow: 'sub', from: 480, cell: (row) => html`<${Text} text=${row.folder ?? ''} />`, sort: (row) => row.folder ?? '' },
   { id: 'opened', title: 'Opened toolboxes', width: 'minmax(8rem, 1.2fr)', cell: (row) => html`<${Text} text=${(row.opened ?? []).join(', ')} />` },
   { id: 'since', title: 'Connected', width: '6rem', end: true, down: true, narrow: 'side', sort: (row) => row.since, cell: (row) => html`<${Elapsed} since=${row.since} />` },
@@ -27,7 +31,7 @@ function Detail({ client }) {
   const last = calls.value.list.filter((call) => call.workbench === client.workbench && (call.client ?? '') === client.name).slice(0, shownCalls);
   return html`
     <${Facts} pairs=${[
-      ['Version', html`<${Text} text=${client.version ?? ''} />`], ['Protocol', eraOf(client)], ['Token', client.token && html`<${Text} text=${client.token} />`],
+      ['Version', html`<${Text} text=${client.version ?? ''} />`], ['Protocol', eraOf(client)], [whose(client)[0], whose(client)[1] && html`<${Text} text=${whose(client)[1]} />`],
       ['Folder', client.folder && html`<${Text} text=${client.folder} />`], ['Connected since', html`<${Clock} at=${client.since} day />`], ['Workbench', String(client.workbench)],
       ['Opened toolboxes', client.opened?.length ? html`<span class="chips">${client.opened.map((/** @type {string} */ name) => html`<span class="badge"><${Text} text=${name} /></span>`)}</span>` : 'none yet'],
     ]} />
@@ -44,7 +48,7 @@ export default function Clients({ args }) {
   const rows = useMemo(() => {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     return words.length ? all.filter((row) => {
-      const what = `${row.name} ${row.version ?? ''} ${row.folder ?? ''} ${row.token ?? ''} ${(row.opened ?? []).join(' ')}`.toLowerCase();
+      const what = `${row.name} ${row.version ?? ''} ${row.folder ?? ''} ${whose(row)[1]} ${(row.opened ?? []).join(' ')}`.toLowerCase();
       return words.every((word) => what.includes(word));
     }) : all;
   }, [all, text]);

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// reloadHTTP takes over what can change while clients are served over HTTP, and warns of the rest.
+func (a *App) reloadHTTP(before, now config.HTTP) {
+	gate := a.gate.Load()
+	if gate == nil {
+		return
+	}
+	gate.SetRules(rules(now))
+	a.reloadPeople(before.OAuth, now.OAuth)
+	a.warnOfCallers(now)
+	if now.Listen != before.Listen || filesOf(now.TLS) != filesOf(before.TLS) || now.SessionIdle != before.SessionIdle || now.ClientIdle != before.ClientIdle {
+		a.log.Warn("http.listen, http.tls, http.sessionIdle and http.clientIdle stay as they were until the next start")
+	}
+	if !slices.Equal(now.TrustedProxies, before.TrustedProxies) || now.Drain != before.Drain {
+		a.log.Warn("http.trustedProxies and http.drain stay as they were until the next start")
+	}
+}
+
+// filesOf leaves out who has which certificate, which may change.
+func filesOf(settings config.TLS) [3]string {
+	return [3]string{settings.Cert, settings.Key, settings.ClientCA}
+}
+
+// reloadPeople has people verified as the configuration says now, as far as that can change.
+func (a *App) reloadPeople(before, now *config.HTTPOAuth) {
+	verifier := a.verifier.Load()
+	if verifier == nil || now == nil {
+		if a.tokens.Load() != nil && (before == nil) != (now == nil) {
+			a.log.Warn("http.oauth stays as it was until the next start")
+		}
+		return
+	}
+	if reflect.DeepEqual(before, now) {
+		return
+	}
+	if err := verifier.Configure(*now); err != nil {
+		a.log.Warn("not all of http.oauth could be reloaded", "reason", err)
+	}
+}
+
+// warnOfCallers warns about rules of the policy for callers that cannot come: a mistyped name would silently deny nothing.
+func (a *App) warnOfCallers(settings config.HTTP) {
+	tokens := a.tokens.Load()
+	var known []httpauth.Token
+	if tokens != nil {
+		known = tokens.List()
+	}
+	for _, caller := range a.policy.Load().Callers() {
+		if name, ok := strings.CutPrefix(caller, config.CallerToken); ok {
+			a.warnOfToken(name, tokens != nil, known)
+		}
+		if name, ok := strings.CutPrefix(caller, config.CallerPerson); ok && a.verifier.Load() == nil {
+			a.log.Warn("the policy has rules for a person, which hold for nobody: nobody signs in here without http.oauth", "person", name)
+		}
+		name, ok := strings.CutPrefix(caller, config.CallerCertificate)
+		if ok && !slices.ContainsFunc(settings.TLS.Clients, func(grant config.ToolboxGrant) bool { return grant.Value == name }) {
+			a.log.Warn("the policy has rules for a certificate that http.tls.clients does not name, which hold for nobody", "certificate", name)
+		}
+	}
+}
+
+func (a *App) warnOfToken(name string, isNeeded bool, known []httpauth.Token) {
+	switch {
+	case slices.ContainsFunc(known, func(token httpauth.Token) bool { return token.Name == name }):
+	case !isNeeded:
+		a.log.Warn("the policy has rules for a token, which hold for nobody: clients need no token here", "token", name)
+	default:
+		a.log.Warn("the policy has rules for a token that does not exist, which hold for nobody; see: mcp-workbench token list", "token", name)
+	}
+}
