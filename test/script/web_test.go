@@ -27,7 +27,7 @@ var (
 
 // web sends a request as the page in a browser does: FILE METHOD PATH [TOKEN-FILE [BODY]]. The file holds the address, once
 // the program has written it. It prints the status, the headers that -head names, and the answer, or with -lines N its first
-// lines. Each -with is a header that the request has.
+// lines. Each -with is a header that the request has. Negated, the connection has to break before the end of the answer.
 func web(ts *testscript.TestScript, neg bool, args []string) {
 	most, sent := 0, http.Header{"Content-Type": {"application/json"}}
 	var heads []string
@@ -38,11 +38,15 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		case "-head":
 			heads = append(heads, args[1])
 		case "-with":
-			name, value, _ := strings.Cut(args[1], ": ")
+			text := args[1]
+			if name, ok := strings.CutPrefix(text, "file:"); ok {
+				text = ts.ReadFile(name)
+			}
+			name, value, _ := strings.Cut(text, ": ")
 			sent.Add(name, value)
 		}
 	}
-	if len(args) < 3 || len(args) > 5 || neg {
+	if len(args) < 3 || len(args) > 5 {
 		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… FILE METHOD PATH [TOKEN-FILE [BODY]]")
 	}
 	args = append(args, "", "")
@@ -55,6 +59,9 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		return err
 	}))
 	body := args[4]
+	if name, ok := strings.CutPrefix(body, "file:"); ok {
+		body = ts.ReadFile(name)
+	}
 	if code := webCode.FindStringSubmatch(text); code != nil {
 		body = strings.ReplaceAll(body, "ONCE", code[1])
 	}
@@ -77,6 +84,9 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		request.Header.Set("Authorization", "Bearer "+strings.TrimSuffix(strings.TrimPrefix(token, `"token":"`), `"`))
 	}
 	response, err := http.DefaultClient.Do(request)
+	if neg && errors.Is(err, io.EOF) {
+		return
+	}
 	ts.Check(err)
 	defer response.Body.Close()
 	fmt.Fprintln(ts.Stdout(), response.StatusCode)
@@ -85,7 +95,9 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if most == 0 {
 		_, err = io.Copy(ts.Stdout(), response.Body)
-		ts.Check(err)
+		if neg != (err != nil) {
+			ts.Fatalf("the answer ended with %v", err)
+		}
 	}
 	for lines := bufio.NewScanner(response.Body); most > 0 && lines.Scan(); most-- {
 		fmt.Fprintln(ts.Stdout(), lines.Text())
