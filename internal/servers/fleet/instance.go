@@ -23,11 +23,16 @@ type instance struct {
 	yielded  chan struct{} // holds a token when it makes room for another variant; see slots
 	replaced chan struct{} // holds a token when the login is another one; see replace
 	left     chan struct{} // holds a token when a caller has left or is away
-	ready    time.Time
-	took     time.Duration // from the start to ready
-	login    usedLogin
-	lister   lister
-	crashed  bool // it ended by itself; guarded by the server's mu
+
+	condemned chan struct{}           // holds a token when it is to end at once; see stopFor
+	stopped   atomic.Pointer[Failure] // why; nil: it was not
+	abort     context.CancelFunc      // ends its start; nil for a remote server
+
+	ready   time.Time
+	took    time.Duration // from the start to ready
+	login   usedLogin
+	lister  lister
+	crashed bool // it ended by itself; guarded by the server's mu
 
 	// Leases are added with the server's mu held, and released without it.
 	leases atomic.Int64
@@ -87,6 +92,9 @@ func (l *Lease) Release() {
 // Explain describes for users why a request failed with err. If the session ended because the process exited, the
 // description has the exit status and the last output.
 func (l *Lease) Explain(err error) error {
+	if why := l.instance.stopped.Load(); why != nil {
+		return why
+	}
 	explained := l.server.explain(l.instance.process, err, 0)
 	if needed, ok := errors.AsType[*LoginNeededError](explained); ok {
 		l.server.noteLogin(l.instance, needed)
@@ -148,6 +156,9 @@ func (s *Server) watch(in *instance) {
 			return
 		case <-in.yielded:
 			s.log.Info("server stopped", "reason", "it was idle, and another session of the same client needed its place")
+			return
+		case <-in.condemned:
+			s.log.Warn("server stopped", "reason", in.stopped.Load())
 			return
 		case <-in.replaced:
 			s.log.Info("server stopped", "reason", "the login for it has changed")
@@ -325,7 +336,8 @@ func sameTools(a, b *catalog.Snapshot) bool {
 func newInstance(child *process.Process) *instance {
 	return &instance{
 		process: child, changed: make(chan struct{}, 1), unneeded: make(chan struct{}, 1), ordered: make(chan struct{}, 1), yielded: make(chan struct{}, 1), replaced: make(chan struct{}, 1), left: make(chan struct{}, 1),
-		lister: lister{wake: make(chan struct{}, 1)},
+		condemned: make(chan struct{}, 1),
+		lister:    lister{wake: make(chan struct{}, 1)},
 	}
 }
 

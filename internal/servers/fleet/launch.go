@@ -75,12 +75,15 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 		}
 		return nil, &Failure{reason: s.fleet.masker.Load().Mask(err.Error()), cause: err}
 	}
+	in := newInstance(child)
+	ctx, in.abort = context.WithCancel(ctx)
+	defer in.abort()
 	s.mu.Lock()
-	s.last = child
+	s.last, s.launching = child, in
 	s.mu.Unlock()
+	s.fleet.memory.wake()
 	s.progress.nextStep(StepStart, s.describeCommand(child))
 	s.progress.nextStep(StepHandshake, fmt.Sprintf("process %d", child.PID()))
-	in := newInstance(child)
 	options := s.sessionOptions(in, opening)
 	options.Stdin, options.Stdout = child.Stdin(), child.Stdout()
 	options.InputTaken = child.InputTaken
@@ -90,6 +93,10 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 	}
 	s.progress.fail() // at once, because stopping the process takes time
 	err = s.explain(child, err, s.config.Timeouts.Connect)
+	if why := in.stopped.Load(); why != nil {
+		s.discard(in)
+		return nil, why
+	}
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		failure.hint = withheldHint(withheld, child)
 	}

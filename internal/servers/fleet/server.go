@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -75,18 +74,19 @@ type lifecycle struct {
 	progress   progress      // of the start that is under way, or was the last
 	tasks      taskOwners    // of its sessions
 
-	mu       sync.Mutex
-	starting *attempt          // not nil: starting
-	running  *instance         // not nil: ready
-	failure  *failure          // the last one, until the next success
-	failures int               // in a row; reset when the server stays up for a while
-	login    *loginNeeded      // not nil: only a person can go on; a session may be there nevertheless
-	starts   int               // that succeeded
-	calls    int               // leases of instances that have ended
-	stopping int               // instances that are being stopped
-	last     *process.Process  // started last; its stderr may be read after its end
-	offered  *catalog.Snapshot // the tools last seen; nil before the first start, see memory
-	listed   catalog.Lists     // the other lists last seen; nil before the first start, see memory
+	mu        sync.Mutex
+	starting  *attempt          // not nil: starting
+	running   *instance         // not nil: ready
+	launching *instance         // has the process of the start under way; nil: none yet
+	failure   *failure          // the last one, until the next success
+	failures  int               // in a row; reset when the server stays up for a while
+	login     *loginNeeded      // not nil: only a person can go on; a session may be there nevertheless
+	starts    int               // that succeeded
+	calls     int               // leases of instances that have ended
+	stopping  int               // instances that are being stopped
+	last      *process.Process  // started last; its stderr may be read after its end
+	offered   *catalog.Snapshot // the tools last seen; nil before the first start, see memory
+	listed    catalog.Lists     // the other lists last seen; nil before the first start, see memory
 }
 
 // attempt is one start, shared by all who wait for it.
@@ -94,22 +94,6 @@ type attempt struct {
 	done chan struct{}
 	err  error // set before done is closed
 }
-
-// failure is why a server is not available, and when the next start may be tried.
-type failure struct {
-	err   error
-	of    *instance // the one that crashed; nil if the start failed
-	since time.Time
-	until time.Time
-}
-
-// Backoff doubles from the first delay to the last.
-const (
-	firstDelay = 500 * time.Millisecond // after the first failed start; it doubles
-	lastDelay  = 10 * time.Second       // the longest pause between two starts
-	// steadyAfter is how long a server has to be up until its failures are reset.
-	steadyAfter = 10 * time.Second
-)
 
 var (
 	errStopping  = errors.New("the workbench is shutting down")
@@ -246,6 +230,9 @@ func (s *Server) leaseNow(caller string) (*Lease, *attempt, error) {
 	if lease, pending, err := s.leaseOrStart(caller, false); lease != nil || pending != nil || err != nil {
 		return lease, pending, err
 	}
+	if err := s.fleet.memory.admit(s); err != nil {
+		return nil, nil, err
+	}
 	slots := &s.origin.slots
 	slots.mu.Lock()
 	defer slots.mu.Unlock()
@@ -293,21 +280,6 @@ func (s *Server) leaseOrStart(caller string, start bool) (*Lease, *attempt, erro
 	return nil, pending, nil
 }
 
-// BackoffError is the last failure of a server that is not started again yet.
-type BackoffError struct {
-	Err   error
-	Since time.Time // of the first failure in a row
-	Wait  time.Duration
-}
-
-func (e *BackoffError) Error() string {
-	return fmt.Sprintf("%v (failing since %s, next try in %s)",
-		e.Err, e.Since.Format(time.TimeOnly), max(e.Wait.Round(100*time.Millisecond), 100*time.Millisecond))
-}
-
-// Unwrap returns the failure.
-func (e *BackoffError) Unwrap() error { return e.Err }
-
 // live is the goroutine of one life of the server, from its start to its end.
 func (s *Server) live(pending *attempt) {
 	defer s.releaseSlot()
@@ -317,10 +289,14 @@ func (s *Server) live(pending *attempt) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(s.fleet.life, s.config.Timeouts.Connect)
 	in, err := s.launch(ctx)
+	var dropped *instance
 	cancel()
 
 	s.mu.Lock()
-	s.starting = nil
+	s.starting, s.launching = nil, nil
+	if err == nil && in.stopped.Load() != nil {
+		err, dropped = in.stopped.Load(), in
+	}
 	if err != nil {
 		s.progress.fail()
 		if !s.needsLogin(err, login) {
@@ -334,6 +310,9 @@ func (s *Server) live(pending *attempt) {
 	}
 	pending.err = err
 	s.mu.Unlock()
+	if dropped != nil {
+		s.discard(dropped)
+	}
 	if err == nil {
 		s.fleet.changes.Add(1)
 		s.configured().variants.gone.Store(nil)
@@ -354,42 +333,6 @@ func (s *Server) live(pending *attempt) {
 		"revision", in.session.Revision(), "took", in.took.Round(time.Millisecond))
 	s.logWithheld(in.snapshot())
 	s.watch(in)
-}
-
-// failed records a failure; exponent says how long to back off. Called with mu held.
-func (s *Server) failed(err error, exponent int) {
-	now := time.Now()
-	s.failures++
-	since := now
-	if s.failure != nil {
-		since = s.failure.since
-	}
-	s.failure = &failure{err: err, since: since, until: now.Add(delay(exponent))}
-}
-
-func delay(exponent int) time.Duration {
-	return min(firstDelay<<min(max(exponent, 0), 10), lastDelay)
-}
-
-// crashed records that a ready server has ended. There is no backoff after the first crash: the next use starts it again
-// at once. Called with mu held.
-func (s *Server) crashed(in *instance, reason error) {
-	if s.running != in { // recorded already, perhaps with a less precise reason
-		if s.failure != nil && s.failure.of == in {
-			s.failure.err = reason
-		}
-		return
-	}
-	if events := s.fleet.options.Events; events != nil {
-		events.ServerCrashed(s.toolbox, s.Name())
-	}
-	in.crashed = true
-	s.retire(in)
-	s.failed(reason, s.failures-1)
-	s.failure.of = in
-	if s.failures == 1 {
-		s.failure.until = time.Time{}
-	}
 }
 
 // retire takes an instance out of use. Called with mu held.

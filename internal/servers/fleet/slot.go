@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // Clients that declare different capabilities have separate sessions with a server, even if it is the same client each
@@ -14,6 +16,8 @@ const (
 	// maxRunning is the limit of running sessions with a server for the clients of an account that work in the same
 	// folder and environment.
 	maxRunning = 8
+	// maxRunningClients is that limit where each client has a session of its own ("instances": "per-client").
+	maxRunningClients = 50
 	// accountVariants is the limit of variants of a server, running or not, for the clients of an account.
 	accountVariants = 50
 	// freshTime is how long a new session is reserved for the client that began it.
@@ -54,17 +58,35 @@ func (l *slots) admit(s *Server) error {
 			rivals = append(rivals, rival)
 		}
 	}
-	if n := len(rivals); n >= maxRunning && !l.makeRoom(rivals, own.account) {
-		return &Failure{
-			reason: fmt.Sprintf("you have %d sessions with this server already, and all are in use: clients that declare different capabilities do not share one", n),
-			hint:   "try again when a call has ended, or have your clients declare the same capabilities",
-		}
+	if n := len(rivals); n >= s.maxRunning() && !l.makeRoom(rivals, own.account) {
+		return s.allInUse(n)
 	}
 	if l.taken == nil {
 		l.taken = make(map[*Server]struct{})
 	}
 	l.taken[s] = struct{}{}
 	return nil
+}
+
+func (s *Server) maxRunning() int {
+	if s.instances == config.InstancesPerClient {
+		return maxRunningClients
+	}
+	return maxRunning
+}
+
+// allInUse is why a client gets no session with the server.
+func (s *Server) allInUse(count int) error {
+	if s.instances == config.InstancesPerClient {
+		return &Failure{
+			reason: fmt.Sprintf("you have %d sessions with this server already, and all are in use: each of your clients has one of its own", count),
+			hint:   "try again when a call has ended, or close clients that are not needed",
+		}
+	}
+	return &Failure{
+		reason: fmt.Sprintf("you have %d sessions with this server already, and all are in use: clients that declare different capabilities do not share one", count),
+		hint:   "try again when a call has ended, or have your clients declare the same capabilities",
+	}
 }
 
 // releaseSlot releases the slot when an instance has ended, unless the next one is starting or running.
