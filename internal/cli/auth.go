@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -263,7 +264,10 @@ func (r *authReport) print(screen *tty.Screen) {
 			rows[i] = append([]tty.Cell{{Text: s.URL}}, s.cells()...)
 		}
 		screen.Table([]string{"URL", "STATE", "ACCOUNT", "ISSUER", "SCOPES", "EXPIRES"}, rows)
-		fmt.Fprintln(screen, "To remove one: mcp-workbench logout URL [--account NAME | --everyone]")
+		fmt.Fprintln(screen, "To remove one: mcp-workbench logout URL [--account NAME]")
+		if slices.ContainsFunc(r.Unused, func(s loginStatus) bool { return s.State == statePerPerson }) {
+			fmt.Fprintln(screen, "To remove those of people: mcp-workbench logout URL --everyone")
+		}
 	}
 	how := "in files that only you can read"
 	if r.Sealed != "" {
