@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -28,25 +27,27 @@ var (
 
 // web sends a request as the page in a browser does: FILE METHOD PATH [TOKEN-FILE [BODY]]. The file holds the address, once
 // the program has written it. It prints the status, the headers that -head names, and the answer, or with -lines N its first
-// lines. Each -with is a header that the request has. With -until STATUS it asks again until that is the status.
+// lines. Each -with is a header that the request has. Negated, the connection has to break before the end of the answer.
 func web(ts *testscript.TestScript, neg bool, args []string) {
-	most, until, sent := 0, 0, http.Header{"Content-Type": {"application/json"}}
+	most, sent := 0, http.Header{"Content-Type": {"application/json"}}
 	var heads []string
 	for ; len(args) > 1 && strings.HasPrefix(args[0], "-"); args = args[2:] {
 		switch args[0] {
 		case "-lines":
 			most, _ = strconv.Atoi(args[1]) // 0: all
-		case "-until":
-			until, _ = strconv.Atoi(args[1])
 		case "-head":
 			heads = append(heads, args[1])
 		case "-with":
-			name, value, _ := strings.Cut(args[1], ": ")
+			text := args[1]
+			if name, ok := strings.CutPrefix(text, "file:"); ok {
+				text = ts.ReadFile(name)
+			}
+			name, value, _ := strings.Cut(text, ": ")
 			sent.Add(name, value)
 		}
 	}
-	if len(args) < 3 || len(args) > 5 || neg {
-		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… [-until STATUS] FILE METHOD PATH [TOKEN-FILE [BODY]]")
+	if len(args) < 3 || len(args) > 5 {
+		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… FILE METHOD PATH [TOKEN-FILE [BODY]]")
 	}
 	args = append(args, "", "")
 	var text string
@@ -58,11 +59,20 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		return err
 	}))
 	body := args[4]
+	if name, ok := strings.CutPrefix(body, "file:"); ok {
+		body = ts.ReadFile(name)
+	}
 	if code := webCode.FindStringSubmatch(text); code != nil {
 		body = strings.ReplaceAll(body, "ONCE", code[1])
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), replyTime)
 	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, args[1], webAddress.FindStringSubmatch(text)[1]+args[2], strings.NewReader(body))
+	ts.Check(err)
+	request.Header = sent
+	if host := sent.Get("Host"); host != "" {
+		request.Host = host
+	}
 	if args[3] != "" {
 		token := webToken.FindString(ts.ReadFile(args[3]))
 		if strings.HasSuffix(args[3], ".token") {
@@ -71,16 +81,12 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		if token == "" {
 			ts.Fatalf("%s holds no token", args[3])
 		}
-		sent.Set("Authorization", "Bearer "+strings.TrimSuffix(strings.TrimPrefix(token, `"token":"`), `"`))
+		request.Header.Set("Authorization", "Bearer "+strings.TrimSuffix(strings.TrimPrefix(token, `"token":"`), `"`))
 	}
-	response, err := askUntil(until, func() (*http.Response, error) {
-		request, err := http.NewRequestWithContext(ctx, args[1], webAddress.FindStringSubmatch(text)[1]+args[2], strings.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		request.Header, request.Host = sent, sent.Get("Host")
-		return http.DefaultClient.Do(request)
-	})
+	response, err := http.DefaultClient.Do(request)
+	if neg && errors.Is(err, io.EOF) {
+		return
+	}
 	ts.Check(err)
 	defer response.Body.Close()
 	fmt.Fprintln(ts.Stdout(), response.StatusCode)
@@ -89,23 +95,11 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if most == 0 {
 		_, err = io.Copy(ts.Stdout(), response.Body)
-		ts.Check(err)
+		if neg != (err != nil) {
+			ts.Fatalf("the answer ended with %v", err)
+		}
 	}
 	for lines := bufio.NewScanner(response.Body); most > 0 && lines.Scan(); most-- {
 		fmt.Fprintln(ts.Stdout(), lines.Text())
-	}
-}
-
-// askUntil asks again until the answer has a status; 0: whatever it has.
-func askUntil(status int, ask func() (*http.Response, error)) (*http.Response, error) {
-	for deadline := time.Now().Add(replyTime); ; {
-		response, err := ask()
-		if err != nil || status == 0 || response.StatusCode == status {
-			return response, err
-		}
-		response.Body.Close()
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("the status is still %s", response.Status)
-		}
 	}
 }

@@ -169,7 +169,14 @@ func TestRevocation(t *testing.T) {
 		if after := watch(10 * time.Minute); after > answerTime+2*time.Second {
 			t.Errorf("it ended after %v", after)
 		}
-		b.want("opaque", reasonInactive)
+		for range 3 { // it is the client's last token, and not one that it made up
+			if refusal := b.refusal("opaque", "/mcp"); refusal == nil || refusal.Reason != reasonInactive || refusal.IsGuess() {
+				t.Errorf("got %+v", refusal)
+			}
+		}
+		if refusal := b.refusal("another", "/mcp"); refusal == nil || !refusal.IsGuess() {
+			t.Errorf("got %+v", refusal)
+		}
 	})
 }
 

@@ -102,8 +102,8 @@ func TestChallenges(t *testing.T) {
 		{b, "/mcp/a%22%0D%0Ab", nil, `Bearer ` + known + `/a%22%0D%0Ab", ` + scope},
 		{b, "/mcp/a/b", nil, `Bearer ` + known + `", ` + scope},
 		{b, "/mcp", refuse(reasonExpired), `Bearer error="invalid_token", error_description="the token has expired", ` + known + `", ` + scope},
-		{b, "/mcp", &Refusal{403, codeScope, reasonNothing}, `Bearer error="insufficient_scope", error_description="the token allows no toolbox", ` + known + `", ` + scope},
-		{b, "/mcp", &Refusal{401, codeToken, "a \"quote\" \\ ä\n"}, `Bearer error="invalid_token", error_description="a ?quote? ? ??", ` + known + `", ` + scope},
+		{b, "/mcp", &Refusal{Status: 403, Code: codeScope, Reason: reasonNothing}, `Bearer error="insufficient_scope", error_description="the token allows no toolbox", ` + known + `", ` + scope},
+		{b, "/mcp", &Refusal{Status: 401, Code: codeToken, Reason: "a \"quote\" \\ ä\n"}, `Bearer error="invalid_token", error_description="a ?quote? ? ??", ` + known + `", ` + scope},
 		{b, "/mcp", unavailable(reasonUnavailable), ""},
 		{groups, "/mcp", nil, `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/tools/mcp"`},
 	} {

@@ -82,12 +82,18 @@ type tokens struct {
 	mu       sync.Mutex
 	known    map[digest]*verified
 	order    *list.List // of known: used last, first
-	inactive map[digest]time.Time
+	inactive map[digest]inactive
 	flights  map[digest]*flight
 }
 
+// inactive is what the provider said of a token.
+type inactive struct {
+	until    time.Time // when it has to be asked again
+	wasKnown bool      // the token was good before
+}
+
 func newTokens() *tokens {
-	return &tokens{known: make(map[digest]*verified), order: list.New(), inactive: make(map[digest]time.Time), flights: make(map[digest]*flight)}
+	return &tokens{known: make(map[digest]*verified), order: list.New(), inactive: make(map[digest]inactive), flights: make(map[digest]*flight)}
 }
 
 // flight is a verification, for all who wait for it.
@@ -130,9 +136,11 @@ func (s *tokens) find(digest digest, now time.Time, provider *provider) (*verifi
 }
 
 func (s *tokens) findLocked(digest digest, now time.Time, provider *provider) (*verified, *Refusal) {
-	if until, ok := s.inactive[digest]; ok {
-		if now.Before(until) {
-			return nil, refuse(reasonInactive)
+	if said, ok := s.inactive[digest]; ok {
+		if now.Before(said.until) {
+			refusal := refuse(reasonInactive)
+			refusal.wasKnown = said.wasKnown
+			return nil, refusal
 		}
 		delete(s.inactive, digest)
 	}
@@ -210,7 +218,6 @@ func (v *Verifier) verify(ctx context.Context, token string) (*verified, *Refusa
 
 // finish ends a verification. What is known of a token is forgotten if it is refused, and stays if nobody could be asked.
 func (s *tokens) finish(f *flight, digest digest, token *verified, refusal *Refusal) {
-	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.flights, digest)
@@ -224,7 +231,7 @@ func (s *tokens) finish(f *flight, digest digest, token *verified, refusal *Refu
 		refusal.wasKnown = s.known[digest] != nil
 		s.forget(digest)
 		if refusal.Reason == reasonInactive {
-			s.callInactive(digest, now)
+			s.callInactive(digest, inactive{time.Now().Add(answerTime), refusal.wasKnown})
 		}
 	}
 }
@@ -246,12 +253,12 @@ func (s *tokens) forget(digest digest) {
 }
 
 // callInactive keeps for a while what the provider said, so that a client that repeats such a token does not reach it.
-func (s *tokens) callInactive(digest digest, now time.Time) {
+func (s *tokens) callInactive(digest digest, said inactive) {
 	if len(s.inactive) >= maxInactive {
 		for one := range s.inactive {
 			delete(s.inactive, one)
 			break
 		}
 	}
-	s.inactive[digest] = now.Add(answerTime)
+	s.inactive[digest] = said
 }

@@ -88,7 +88,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 	for i := range maxInactive + 10 {
-		s.callInactive(at(i), time.Now())
+		s.callInactive(at(i), inactive{until: time.Now()})
 	}
 	if len(s.inactive) != maxInactive {
 		t.Errorf("%d inactive tokens are kept", len(s.inactive))

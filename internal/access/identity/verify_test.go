@@ -116,7 +116,7 @@ func TestWrongTokens(t *testing.T) {
 			if refusal == nil {
 				t.Fatal("accepted")
 			}
-			want := Refusal{http.StatusUnauthorized, codeToken, test.reason}
+			want := Refusal{Status: http.StatusUnauthorized, Code: codeToken, Reason: test.reason}
 			if test.reason == reasonNothing {
 				want.Status, want.Code = http.StatusForbidden, codeScope
 			}

@@ -64,6 +64,7 @@ const (
 	defaultAway   = 10 * time.Minute      // without a request before the servers of one client end; http.clientIdle
 	sweepInterval = 15 * time.Second      // the longest pause between two looks for idle sessions; see sweep
 	sweepPause    = 10 * time.Millisecond // between two sessions that are ended by one sweep
+	validInterval = time.Second           // between two looks for sessions whose token was removed or revoked
 	// closeTime is for the last bytes of responses at the end.
 	closeTime = 300 * time.Millisecond
 )
@@ -184,19 +185,17 @@ func (h *httpServer) endSession(client *httpSession) {
 // sweep ends idle sessions, and before that the servers that run for their clients alone. It also ends what began with an identity
 // that is not valid any more.
 func (h *httpServer) sweep(ctx context.Context) {
-	ticker := time.NewTicker(max(min(sweepInterval, h.options.ClientIdle/4), sweepPause))
+	ticker, validTicker := time.NewTicker(max(min(sweepInterval, h.options.ClientIdle/4), sweepPause)), time.NewTicker(validInterval)
 	defer ticker.Stop()
+	defer validTicker.Stop()
 	for {
 		select {
+		case <-validTicker.C:
+			h.endInvalid()
 		case now := <-ticker.C:
-			isValid := h.validity()
-			h.statelessClients.sweep(h.options.ClientIdle, isValid)
+			h.statelessClients.sweep(h.options.ClientIdle, h.validity())
+			h.endInvalid()
 			for _, client := range h.sessions.all() {
-				if !client.mayGoOn(isValid) {
-					h.server.options.Log.Debug("a session ended", "reason", "its client may not use the workbench any more")
-					h.dropSession(client)
-					continue
-				}
 				client.posts.sweep(now)
 				client.rest(h.options.ClientIdle)
 				if idle, isIdle := client.idle.idleFor(); isIdle && idle > h.options.SessionIdle {
@@ -206,6 +205,20 @@ func (h *httpServer) sweep(ctx context.Context) {
 			}
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// endInvalid ends the sessions of clients that may not go on, with all that runs for them.
+func (h *httpServer) endInvalid() {
+	if h.options.Valid == nil {
+		return
+	}
+	isValid := h.validity()
+	for _, client := range h.sessions.all() {
+		if !client.mayGoOn(isValid) {
+			h.server.options.Log.Debug("a session ended", "reason", "its client may not use the workbench any more")
+			h.dropSession(client)
 		}
 	}
 }

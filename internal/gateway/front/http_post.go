@@ -2,6 +2,8 @@ package front
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"log"
 	"mime"
@@ -10,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
@@ -121,10 +125,20 @@ func (e exchange) handle(client *httpSession, frame wire.Frame, accepted accepts
 	if method := string(message.Method); method != protocol.MethodInitialize && method != protocol.MethodPing {
 		client.roots.wait(e.r.Context())
 	}
-	st := client.posts.add(bytes.Clone(message.ID.Bytes()))
+	st, key := client.posts.add(bytes.Clone(message.ID.Bytes())), idKey(message.ID)
 	st.trace, st.remote = client.server.traceOf(e.r), e.r.RemoteAddr
 	client.dispatch(&message, st)
 	e.answer(client, st, accepted)
+	e.cancelEnded(client, key)
+}
+
+// cancelEnded cancels what a request began that may not go on with its token. The client alone being gone does not: it may come back.
+func (e exchange) cancelEnded(client *httpSession, keys ...string) {
+	if errors.Is(context.Cause(e.r.Context()), httpauth.ErrTokenEnded) {
+		for _, key := range keys {
+			client.requests.cancel(key, call.Cancelled{})
+		}
+	}
 }
 
 // handleBatch is handle for an array of messages.
@@ -138,8 +152,13 @@ func (e exchange) handleBatch(client *httpSession, frame wire.Frame, accepted ac
 		e.w.WriteHeader(http.StatusAccepted)
 	default:
 		st := client.posts.add(nil)
+		keys := make([]string, len(messages))
+		for i := range messages {
+			keys[i] = idKey(messages[i].ID)
+		}
 		client.dispatchBatch(messages, rejected, st)
 		e.answer(client, st, accepted)
+		e.cancelEnded(client, keys...)
 	}
 }
 

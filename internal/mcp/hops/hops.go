@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,6 +103,9 @@ func (s *Self) Check(chain string, own Workbench) error {
 	}
 	if len(chain) > maxChain || Count(chain) > Max {
 		return fmt.Errorf("more than %d workbenches are chained before this one: remove one of the servers that lead here", Max)
+	}
+	if strings.Trim(chain, "0123456789abcdef"+separator) != "" { // it would be passed on to servers
+		return errors.New("the mark of the client's connection is not one of a workbench; leave out the header " + Header)
 	}
 	var passed []int
 	for hop := range strings.SplitSeq(chain, separator) {

@@ -38,7 +38,9 @@ func TestCheck(t *testing.T) {
 		{"another user", stranger.Extend("", own, "dev", "back"), ""},
 		{"as many as there may be", many, ""},
 		{"one more", again.Extend(many, foreign, "t", "s"), "more than 8 workbenches"},
-		{"something else", "x,y", ""},
+		{"of another version", "ab12,0", ""},
+		{"something else", "x,y", "not one of a workbench"},
+		{"a token", "mcpw_aB3", "not one of a workbench"},
 		{"very long", strings.Repeat("x", 1<<20), "more than 8 workbenches"},
 	} {
 		err := self.Check(test.chain, Workbench{Files: []string{own, project}, Servers: known})

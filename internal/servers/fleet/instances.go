@@ -31,7 +31,7 @@ func instancesOf(cfg *config.Config, server *config.Server) string {
 
 // hasOwnAccounts reports whether each person has a login of their own to a server.
 func hasOwnAccounts(server *config.Server) bool {
-	return server.OAuth != nil && server.OAuth.Accounts == config.AccountsPerPerson
+	return server.HasOwnAccounts()
 }
 
 // personFor returns the person whose instance of the server the client uses; "" if the instance may be for several, and

@@ -75,6 +75,7 @@ type variants struct {
 	memories memories       // of those that have not that of the configured one
 	people   peopleMemories // of those that are for one person
 	lastView lastView       // of these
+	signIns  signIns        // of people with an account of their own
 
 	tasks taskOwners // of all
 }
@@ -240,6 +241,9 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	variant.differs = differs
 	if differs == nil {
 		variant.signIn = s.signIn
+	}
+	if hasOwnAccounts(&variant.config) {
+		variant.signIn = s.signInFor(p)
 	}
 	variant.memory = s.memoryFor(variant)
 	return variant
