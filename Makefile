@@ -1,6 +1,6 @@
 # make run    opens the built-in toolbox in the terminal: the main job, on nothing but Go
 # make test   runs every test; the ones with npm servers where Node is installed
-# make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make clients, make fuzz, make torture TIME=60s, make diff, make conformance, make soak-login
+# make lint, make bench, make e2e, make pairings, make fault-pairings, make load, make load-people, make clients, make fuzz, make torture TIME=60s, make diff, make conformance, make soak-login
 # make bench-search DATA=folder, make bench-page, make screenshots
 # make snapshot, make sign KEY=file, make release-check, make vulnerabilities
 # make bench DATA=docs/performance.json && make performance
@@ -16,6 +16,8 @@ TIME ?= 60s
 CLIENTS ?= 1000
 CALLS ?= 10
 HOSTILE ?= 500
+PEOPLE ?= 1000
+PEOPLE_TIME ?= 40s
 SOAK ?= 10m
 SECONDS_EACH ?= 5
 
@@ -23,7 +25,7 @@ SECONDS_EACH ?= 5
 demo:
 	go test -count=1 ./test/terminal -demo '$(CURDIR)/docs/demo.svg'
 
-.PHONY: demo run build test e2e pairings fault-pairings clients load soak-login lint bench performance bench-search bench-page screenshots fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
+.PHONY: demo run build test e2e pairings fault-pairings clients load load-people soak-login lint bench performance bench-search bench-page screenshots fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
 
 run: build
 	bin/mcp-workbench try
@@ -55,6 +57,11 @@ fault-pairings:
 load:
 	cd test/load && LOAD_CLIENTS=$(CLIENTS) LOAD_CALLS=$(CALLS) LOAD_HOSTILE=$(HOSTILE) LOAD_HOSTILE_SECONDS=10 \
 		go test -count=1 -timeout 30m -run 'TestManyClients|TestHostileClients'
+
+# Many people of an identity provider, whose tokens end again and again while the provider goes away, and others who try to
+# get in. PEOPLE_TIME=5m is the long form, in which the provider is away for a minute.
+load-people:
+	cd test/load && LOAD_PEOPLE=$(PEOPLE) LOAD_PEOPLE_TIME=$(PEOPLE_TIME) go test -count=1 -timeout 30m -run TestManyPeople
 
 # Twenty workbenches share one login whose tokens last seconds, and are killed at random; see test/soak.
 soak-login:

@@ -36,7 +36,7 @@ type Issuer struct {
 	address string
 
 	mu     sync.Mutex // guards the following fields
-	keys   []signingKey
+	keys   []issuerKey
 	opaque map[string]map[string]any // what introspection says of tokens
 	counts map[string]int            // requests by path
 	signIn *SignIn                   // nil: nobody signs in
@@ -45,44 +45,64 @@ type Issuer struct {
 	work   sync.WaitGroup
 }
 
-type signingKey struct {
+type issuerKey struct {
 	id, algorithm string
 	private       crypto.Signer
+	signs         bool // it is the newest one that does
 }
 
 // StartIssuer runs an issuer until the end of the test.
 func StartIssuer(t testing.TB) *Issuer {
 	t.Helper()
-	address, err := mcptest.FreeAddress()
+	i, err := NewIssuer()
 	if err != nil {
-		t.Fatal(err)
-	}
-	i := &Issuer{address: address, opaque: make(map[string]map[string]any), counts: make(map[string]int)}
-	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i.keys = []signingKey{{"rsa", "RS256", rsaKey}}
-	if err := errors.Join(i.AddKey("first"), i.Back()); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(i.Away)
 	return i
 }
 
+// NewIssuer runs an issuer until it goes away.
+func NewIssuer() (*Issuer, error) {
+	address, err := mcptest.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	i := &Issuer{address: address, opaque: make(map[string]map[string]any), counts: make(map[string]int)}
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, err
+	}
+	i.keys = []issuerKey{{"rsa", "RS256", key, true}}
+	if err := errors.Join(i.Publish("first"), i.Back()); err != nil {
+		return nil, err
+	}
+	i.SignWith("first")
+	return i, nil
+}
+
 // URL is the identifier of the issuer.
 func (i *Issuer) URL() string { return "http://" + i.address }
 
-// AddKey publishes another key for ES256, which signs from now on.
-func (i *Issuer) AddKey(id string) error {
+// Publish publishes another key for ES256, which does not sign yet.
+func (i *Issuer) Publish(id string) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.keys = append(i.keys, signingKey{id, "ES256", key})
+	i.keys = append(i.keys, issuerKey{id, "ES256", key, false})
 	return nil
+}
+
+// SignWith signs with a published key from now on. Those of before stay published.
+func (i *Issuer) SignWith(id string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for n := range i.keys {
+		i.keys[n].signs = i.keys[n].signs || i.keys[n].id == id
+	}
 }
 
 // Away closes the listener and all connections.
@@ -179,10 +199,10 @@ func (i *Issuer) Token(claims map[string]any) string { return i.Sign(nil, claims
 // have is sent as it is, and nil leaves a usual member out.
 func (i *Issuer) Sign(header, claims map[string]any) string {
 	algorithm, _ := header["alg"].(string)
-	var key signingKey
+	var key issuerKey
 	i.mu.Lock()
 	for _, one := range i.keys {
-		if one.algorithm == algorithm || algorithm == "" && one.algorithm == "ES256" {
+		if one.signs && (one.algorithm == algorithm || algorithm == "" && one.algorithm == "ES256") {
 			key = one
 		}
 	}
@@ -221,7 +241,7 @@ func encodePart(members map[string]any) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-func (k signingKey) sign(signed string) []byte {
+func (k issuerKey) sign(signed string) []byte {
 	sum := sha256.Sum256([]byte(signed))
 	switch private := k.private.(type) {
 	case *ecdsa.PrivateKey:
@@ -244,7 +264,7 @@ func (k signingKey) sign(signed string) []byte {
 }
 
 // public is the key as others see it (RFC 7517).
-func (k signingKey) public() map[string]any {
+func (k issuerKey) public() map[string]any {
 	encode := base64.RawURLEncoding.EncodeToString
 	members := map[string]any{"kid": k.id, "alg": k.algorithm, "use": "sig"}
 	switch public := k.private.Public().(type) {

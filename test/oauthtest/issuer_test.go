@@ -32,16 +32,20 @@ func TestIssuer(t *testing.T) {
 		response.Body.Close()
 		t.Error("the issuer is away, and answers")
 	}
-	if err := issuer.AddKey("second"); err != nil {
+	if err := issuer.Publish("second"); err != nil {
 		t.Fatal(err)
 	}
 	if err := issuer.Back(); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := CheckJWT(issuer.Token(nil), func(kid string) crypto.PublicKey { return published(t, issuer, kid) }); err != nil {
+		t.Errorf("the key of before does not sign any more: %v", err)
+	}
+	issuer.SignWith("second")
 	if _, err := CheckJWT(issuer.Token(nil), func(string) crypto.PublicKey { return published(t, issuer, "second") }); err != nil {
 		t.Errorf("the new key does not sign: %v", err)
 	}
-	if n := issuer.Count(IssuerKeys); n != 3 {
+	if n := issuer.Count(IssuerKeys); n != 4 {
 		t.Errorf("the keys were asked for %d times", n)
 	}
 }
