@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/connect"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/identity"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/front"
@@ -44,6 +45,15 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTP
 		_ = listener.Close()
 		return err
 	}
+	var pages *connect.Pages
+	if verifier != nil {
+		if pages, err = a.openPages(settings.OAuth, verifier); err != nil {
+			_ = listener.Close()
+			return err
+		}
+	}
+	defer closePages(pages)
+	defer context.AfterFunc(ctx, pages.Close)() // calls that wait for a person do not hold up the end
 	a.Prefetch()
 	a.tokens.Store(options.Tokens)
 	a.verifier.Store(verifier)
@@ -60,13 +70,13 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTP
 		Valid:  func() func(id, credential string, expires time.Time) bool { return gate.Valid() },
 		Limits: func() config.PersonLimits { return a.config.Load().HTTP.Limits },
 		Gate: func(next http.Handler) http.Handler {
-			gate = httpauth.NewGate(next, a.gateOptions(settings, options, verifier))
+			gate = httpauth.NewGate(pages.Before(next), a.gateOptions(settings, options, verifier, pages))
 			a.gate.Store(gate)
 			watcher.Go(func() { gate.Watch(watching) })
 			if options.Page != nil {
-				return options.Page.Guard(gate)
+				return options.Page.Guard(pages.Guard(gate))
 			}
-			return gate
+			return pages.Guard(gate)
 		},
 		Identify: func(r *http.Request) front.Identity {
 			who, _ := httpauth.IdentityFrom(r.Context())
@@ -98,12 +108,12 @@ func (a *App) newVerifier(settings config.HTTP, options HTTPOptions) (*identity.
 	})
 }
 
-func (a *App) gateOptions(settings config.HTTP, options HTTPOptions, verifier *identity.Verifier) httpauth.GateOptions {
+func (a *App) gateOptions(settings config.HTTP, options HTTPOptions, verifier *identity.Verifier, pages *connect.Pages) httpauth.GateOptions {
 	gate := httpauth.GateOptions{
 		Store: options.Tokens, Rules: rules(settings), Log: a.log, Trusts: options.Trusts,
 		Refused: a.tokenRefused(),
 		NeedsNoToken: func(path string) bool {
-			return path == front.HealthPath || path == front.ReadyPath || options.Page != nil && options.Page.IsPublic(path)
+			return path == front.HealthPath || path == front.ReadyPath || pages.IsPublic(path) || options.Page != nil && options.Page.IsPublic(path)
 		},
 		Needs: rightFor,
 	}

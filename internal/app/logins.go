@@ -37,6 +37,10 @@ func (a *App) login(server *fleet.Server) control.Login {
 	if !ok {
 		return shown
 	}
+	if server.HasOwnAccounts() {
+		shown.State, shown.Command = control.LoginPerPerson, ""
+		return shown
+	}
 	shown.Issuer, shown.Expires, shown.Scopes = a.Mask(status.Issuer), status.Expires, status.Scopes
 	shown.Problem = a.Mask(status.Reason)
 	switch status.State {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,6 +55,7 @@ most. Tokens are never shown.
   unusable               the login that is kept cannot be read; login --fresh replaces it
   fixed header           'headers' in the configuration have the token
   automatic              'oauth.grant' gets tokens without a person
+  per person             each person has an account; ACCOUNT says how many have a login
   off                    "oauth": false`,
 		Example: `  mcp-workbench auth status
   mcp-workbench auth status --json | jq -r '.servers[] | .state'`,
@@ -79,6 +81,7 @@ type loginStatus struct {
 	State     string     `json:"state"`
 	Reason    string     `json:"reason,omitempty"`
 	Account   string     `json:"account,omitempty"`
+	People    int        `json:"people,omitempty"` // with a login, where each has an account of their own
 	Issuer    string     `json:"issuer,omitempty"`
 	ClientID  string     `json:"clientId,omitempty"`
 	Scopes    []string   `json:"scopes,omitempty"`
@@ -98,6 +101,7 @@ const (
 	stateFixed       = "fixed header"
 	stateAutomatic   = "automatic"
 	stateUnusable    = "unusable"
+	statePerPerson   = "per person"
 )
 
 func runAuthStatus(cmd *cobra.Command, g *globals, asJSON bool) error {
@@ -127,20 +131,24 @@ func (l *logins) report(ctx context.Context, cfg *config.Config) (*authReport, e
 	all := remotes(cfg)
 	r.Servers = make([]loginStatus, len(all))
 	var asking sync.WaitGroup
-	used := make(map[credentials.Key]bool) // without the issuer
+	used := usedLogins{make(map[credentials.Key]bool), make(map[string]bool)}
 	for i, one := range all {
-		if server, err := credentials.CanonicalServer(one.server.URL); err == nil && one.server.SignsIn() {
-			used[credentials.Key{Server: server, Account: one.account()}] = true
-		}
+		used.add(one)
 		asking.Go(func() { r.Servers[i] = l.status(ctx, one) })
 	}
 	asking.Wait()
 	kept, err := l.store.All()
+	var people []*credentials.Credential
 	for _, one := range kept {
-		if isLogin(one) && !used[credentials.Key{Server: one.Server, Account: one.Account}] {
+		switch {
+		case !isLogin(one) || used.has(one):
+		case credentials.IsPersonal(one.Account):
+			people = append(people, one)
+		default:
 			r.Unused = append(r.Unused, l.unused(one))
 		}
 	}
+	r.Unused = append(r.Unused, l.unusedPeople(people)...)
 	return r, err
 }
 
@@ -149,6 +157,10 @@ func (l *logins) status(ctx context.Context, one remote) loginStatus {
 	s := loginStatus{Server: one.Ref(), URL: l.mask(plain(one.server.URL))}
 	if one.server.OAuth == nil && one.server.HasOwnToken() {
 		s.State = stateFixed
+		return s
+	}
+	if one.server.SignsIn() && one.server.HasOwnAccounts() {
+		l.ownStatus(&s, one)
 		return s
 	}
 	login := l.of(one, "")
@@ -253,6 +265,9 @@ func (r *authReport) print(screen *tty.Screen) {
 		}
 		screen.Table([]string{"URL", "STATE", "ACCOUNT", "ISSUER", "SCOPES", "EXPIRES"}, rows)
 		fmt.Fprintln(screen, "To remove one: mcp-workbench logout URL [--account NAME]")
+		if slices.ContainsFunc(r.Unused, func(s loginStatus) bool { return s.State == statePerPerson }) {
+			fmt.Fprintln(screen, "To remove those of people: mcp-workbench logout URL --everyone")
+		}
 	}
 	how := "in files that only you can read"
 	if r.Sealed != "" {
@@ -287,9 +302,13 @@ func (s *loginStatus) cells() []tty.Cell {
 			expires += ", renewed"
 		}
 	}
+	account := cmp.Or(s.Account, "-")
+	if s.State == statePerPerson {
+		account = toolbox.Count(s.People, "person", "people")
+	}
 	return []tty.Cell{
 		{Text: s.State, Style: style},
-		{Text: cmp.Or(s.Account, "-")},
+		{Text: account},
 		{Text: cmp.Or(s.Issuer, "-")},
 		{Text: cmp.Or(strings.Join(s.Scopes, " "), "-")},
 		{Text: expires},

@@ -83,7 +83,7 @@ func runLogin(cmd *cobra.Command, g *globals, ref string, flags loginFlags) erro
 		return err
 	}
 	if err := found.refuseLogin(); err != nil {
-		return err
+		return found.withRedirectURI(loaded.Config, err)
 	}
 	logins := openLogins(loaded.Config, log)
 	defer logins.Close()

@@ -94,8 +94,14 @@ func section(page, heading string) (rows [][]string) {
 // texts returns the source of the packages that messages about logins come from.
 func texts(t *testing.T) string {
 	t.Helper()
+	return textsIn(t, "../servers/oauth", "../terminal/login", ".")
+}
+
+// textsIn returns the source of packages.
+func textsIn(t *testing.T, folders ...string) string {
+	t.Helper()
 	var all strings.Builder
-	for _, folder := range []string{"../servers/oauth", "../terminal/login", "."} {
+	for _, folder := range folders {
 		err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err

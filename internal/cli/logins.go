@@ -114,6 +114,8 @@ func (r remote) refuseLogin() error {
 	}
 	settings := r.server.OAuth
 	switch {
+	case r.server.SignsIn() && r.server.HasOwnAccounts():
+		return refused(`has an account for each person ("accounts": "per-person")`, "Nobody can sign in for others: a person's first call brings a link to sign in with. To see how many have: mcp-workbench auth status")
 	case r.server.SignsIn() && settings != nil && settings.Grant != "":
 		return refused(fmt.Sprintf("gets its tokens without a person, by \"grant\": \"%s\"", settings.Grant), "To see whether it works: mcp-workbench doctor "+tty.CleanLine(r.Ref()))
 	case r.server.SignsIn():

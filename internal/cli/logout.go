@@ -18,7 +18,7 @@ import (
 )
 
 func newLogout(g *globals) *cobra.Command {
-	var flags loginFlags
+	var flags logoutFlags
 	cmd := &cobra.Command{
 		Use:   "logout SERVER",
 		Short: "Sign out of a remote server",
@@ -27,25 +27,34 @@ machine. Running workbenches notice within a second. SERVER is as for 'login', o
 of a server that is not in the configuration any more; 'auth status' lists those.
 
 The login is removed even if the authorization server cannot be reached; the command then
-says that it may still accept the tokens.`,
+says that it may still accept the tokens.
+
+Where each person has an account of their own, --person signs out one of them, and
+--everyone all.`,
 		Example: `  mcp-workbench logout notion
   mcp-workbench logout mail --account work
-  mcp-workbench logout https://mcp.example.com/mcp`,
+  mcp-workbench logout https://mcp.example.com/mcp
+  mcp-workbench logout crm --person 8a6e…    the subject, as in the audit log
+  mcp-workbench logout crm --everyone`,
 		Args:              exactly("the name of one server, such as dev/github"),
 		ValidArgsFunction: completion.One(completion.Remote(&g.Loader)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			return runLogout(cmd, g, args[0], flags.account)
+			return runLogout(cmd, g, args[0], flags)
 		},
 	}
 	addJSONFlag(cmd, &flags.json, "write the result as JSON")
 	flags.defineAccount(cmd, g)
+	cmd.Flags().StringVar(&flags.person, "person", "", "the subject of one person, where each has an account of their own")
+	cmd.Flags().BoolVar(&flags.everyone, "everyone", false, "all people, where each has an account of their own")
+	cmd.MarkFlagsMutuallyExclusive("account", "person", "everyone")
 	return cmd
 }
 
-func runLogout(cmd *cobra.Command, g *globals, ref, account string) error {
+func runLogout(cmd *cobra.Command, g *globals, ref string, flags logoutFlags) error {
+	account := flags.account
 	ctx := cmd.Context()
 	loaded, log, err := g.loadForTerminal(ctx, cmd.OutOrStdout(), os.Stderr)
 	if err != nil {
@@ -56,6 +65,9 @@ func runLogout(cmd *cobra.Command, g *globals, ref, account string) error {
 	found, err := logins.find(loaded.Config, ref)
 	if err != nil {
 		return err
+	}
+	if found.server.HasOwnAccounts() || flags.isForPeople() {
+		return logins.logoutPeople(cmd, found, ref, flags)
 	}
 	result, err := logins.of(found, account).Logout(ctx)
 	if err != nil {
@@ -134,7 +146,7 @@ func (l *logins) otherAccounts(address, account string) string {
 	all, _ := l.store.All() // what cannot be read cannot be suggested
 	var names []string
 	for _, one := range all {
-		if err != nil || one.Server != server || one.Account == account || !isLogin(one) {
+		if err != nil || one.Server != server || one.Account == account || !isLogin(one) || credentials.IsPersonal(one.Account) {
 			continue
 		}
 		if one.Account == "" {

@@ -36,6 +36,14 @@ func TestPageAboutTeams(t *testing.T) {
 	if !slices.Equal(keys, want) {
 		t.Errorf("the table has the keys %v, want %v", keys, want)
 	}
+	source := textsIn(t, "../access", "../gateway/front", "../app")
+	for _, row := range section(page, "## When it does not work") {
+		for _, message := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[0], -1) {
+			if !strings.Contains(source, message[1]) {
+				t.Errorf("no text of the program has %q", message[1])
+			}
+		}
+	}
 	for _, row := range section(page, "## Identity providers") {
 		isTried := row[1] == "tried"
 		if isTried != strings.Contains(row[0], "oidc-provider") || !isTried && !strings.HasPrefix(row[1], "not tried") {

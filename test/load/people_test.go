@@ -150,8 +150,8 @@ func (c *crowd) configure(address string, table map[string]any) {
 		}},
 		"autoOpen": true,
 		"toolboxes": map[string]any{
-			"red":  map[string]any{"mcpServers": map[string]any{"lines": shared}},
-			"blue": map[string]any{"mcpServers": map[string]any{"lines": shared}},
+			"red":  map[string]any{"description": "For reds", "mcpServers": map[string]any{"lines": shared}},
+			"blue": map[string]any{"description": "For blues", "mcpServers": map[string]any{"lines": shared}},
 		},
 	})
 	place := filepath.Join(c.folder, "workbench-config.json")
@@ -336,6 +336,9 @@ func (c *crowd) report(took time.Duration) {
 		if c.count(what).Load() == 0 {
 			c.t.Errorf("there were no %s", what)
 		}
+	}
+	if n := c.count("streams that ended with their token").Load(); n < int64(len(c.people)/2) {
+		c.t.Errorf("%d streams ended with their tokens, of %d people", n, len(c.people))
 	}
 	if memory > peopleMemory {
 		c.t.Errorf("%d MiB were resident; want at most %d", memory>>20, peopleMemory>>20)

@@ -159,18 +159,18 @@ func signES256(key *ecdsa.PrivateKey, text string) ([]byte, error) {
 	return signature, nil
 }
 
-// signingKey is the key of the authorization servers.
-type signingKey struct {
+// mintingKey is the key of the authorization servers.
+type mintingKey struct {
 	id      string
 	private *ecdsa.PrivateKey
 }
 
-func newSigningKey(id string) (*signingKey, error) {
+func newSigningKey(id string) (*mintingKey, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	return &signingKey{id, private}, err
+	return &mintingKey{id, private}, err
 }
 
-func (p *Provider) signingKey() *signingKey {
+func (p *Provider) signingKey() *mintingKey {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.key

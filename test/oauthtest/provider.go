@@ -41,7 +41,7 @@ type Provider struct {
 	nonce   int
 	proofs  map[string]bool // ids of the DPoP proofs that were seen
 	made    int             // codes, tokens and clients
-	key     *signingKey
+	key     *mintingKey
 	minted  map[string]map[string]any // claims of opaque tokens of Mint, by themselves
 }
 

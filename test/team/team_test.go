@@ -201,16 +201,16 @@ func TestNobodyOfTheTable(t *testing.T) {
 // Whoever has a session id of somebody else has nothing.
 func TestSessionsOfOthers(t *testing.T) {
 	m, _ := newOffice(t, "jwt")
-	alice, bob := m.client(newPerson("alice"), "/mcp"), m.client(newPerson("bob"), "/mcp")
+	alice, adam := m.client(newPerson("alice"), "/mcp"), m.client(newPerson("adam"), "/mcp") // who may use the same
 	session := alice.connect().Session
-	bob.connect()
+	adam.connect()
 	for _, method := range []string{http.MethodPost, http.MethodGet, http.MethodDelete} {
 		message := `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`
 		if method != http.MethodPost {
 			message = ""
 		}
-		if got := m.send(request{method: method, token: bob.token(), session: session, message: message}); got.status != http.StatusNotFound {
-			t.Errorf("bob's %s with alice's session: %+v", method, got)
+		if got := m.send(request{method: method, token: adam.token(), session: session, message: message}); got.status != http.StatusNotFound {
+			t.Errorf("adam's %s with alice's session: %+v", method, got)
 		}
 	}
 	if got := alice.count("team", "own"); got.Count != 1 {

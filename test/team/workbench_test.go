@@ -38,7 +38,7 @@ type team struct {
 }
 
 // groups are those of people, as tokens have them.
-var groups = map[string][]string{"alice": {"developers"}, "bob": {"operators"}, "carol": {"visitors"}}
+var groups = map[string][]string{"alice": {"developers"}, "adam": {"developers"}, "bob": {"operators"}, "carol": {"visitors"}}
 
 // toolboxesOf is the table of the configuration.
 var toolboxesOf = map[string][]string{"developers": {"dev", "team"}, "operators": {"ops", "team"}}

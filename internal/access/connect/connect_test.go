@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/identity"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -392,6 +393,19 @@ func TestHeadersAndCookie(t *testing.T) {
 			t.Errorf("the request is %v", query)
 		}
 	}
+	forged, err := http.NewRequest(http.MethodGet, link.Address(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged.AddCookie(&http.Cookie{Name: link.cookieName(), Value: "a.b"})
+	response, err := client.Do(forged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if len(response.Cookies()) != 1 || queryOf(t, response.Header.Get("Location")).Get("state") == link.state("a.b") {
+		t.Error("a cookie that the link did not make is taken for its own")
+	}
 	link.pages = quietPages(t)
 	defer link.pages.Close()
 	if cookie := link.httpCookie("x", time.Minute); !cookie.Secure || !strings.HasPrefix(cookie.Name, "__Secure-") || cookie.Path != "/connect/" {
@@ -662,6 +676,39 @@ func TestPlaces(t *testing.T) {
 	for _, settings := range []config.HTTPOAuth{{Resource: "https://m.example/mcp"}, {Resource: "x", ClientID: "c"}} {
 		if _, err := New(Options{Settings: settings}); err == nil {
 			t.Errorf("%+v has pages", settings)
+		}
+	}
+}
+
+// TestVisitsPassTheGate although they come from other sites; nothing else of other sites does.
+func TestVisitsPassTheGate(t *testing.T) {
+	pages := quietPages(t)
+	defer pages.Close()
+	gate := httpauth.NewGate(pages.Before(http.NotFoundHandler()), httpauth.GateOptions{NeedsNoToken: pages.IsPublic, Rules: httpauth.Rules{Hosts: []string{"mcp.example.com"}}})
+	for name, test := range map[string]struct {
+		path   string
+		header map[string]string
+		host   string
+		want   bool
+	}{
+		"from the provider": {"/connect/callback", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "mcp.example.com", true},
+		"typed":             {"/connect/x", map[string]string{"Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "mcp.example.com", true},
+		"an old browser":    {"/connect/x", nil, "mcp.example.com", true},
+		"in a frame":        {"/connect/x", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, "mcp.example.com", false},
+		"as an image":       {"/connect/x", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}, "mcp.example.com", false},
+		"with an origin":    {"/connect/x", map[string]string{"Origin": "https://x.example", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "mcp.example.com", false},
+		"another path":      {"/mcp", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "mcp.example.com", false},
+		"another host":      {"/connect/x", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, "x.example", false},
+	} {
+		request := httptest.NewRequest(http.MethodGet, test.path, nil)
+		request.Host = test.host
+		for key, value := range test.header {
+			request.Header.Set(key, value)
+		}
+		w := httptest.NewRecorder()
+		pages.Guard(gate).ServeHTTP(w, request)
+		if passed := w.Code != http.StatusForbidden; passed != test.want {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
 }

@@ -45,6 +45,30 @@ func (p *Pages) Before(next http.Handler) http.Handler {
 	})
 }
 
+// Guard returns a handler before the gate, which refuses what pages of other sites send: people come to these pages from other
+// sites, their identity provider and authorization servers. Only visits of a whole page pass, and nothing that such a page could
+// embed, fetch or post. The gate still checks the host.
+func (p *Pages) Guard(gate http.Handler) http.Handler {
+	if p == nil {
+		return gate
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.IsPublic(r.URL.EscapedPath()) && isVisit(r) {
+			visit := *r
+			visit.Header = r.Header.Clone()
+			visit.Header.Del("Sec-Fetch-Site")
+			r = &visit
+		}
+		gate.ServeHTTP(w, r)
+	})
+}
+
+// isVisit reports whether a browser sends a request because a person goes to the page.
+func isVisit(r *http.Request) bool {
+	return r.Method == http.MethodGet && len(r.Header["Origin"]) == 0 &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
 // ServeHTTP serves the pages. Host and origin of the request were checked.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())

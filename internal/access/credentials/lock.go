@@ -102,6 +102,9 @@ func (l *Lock) Save(c *Credential) error {
 		return failed("write", l.path, err)
 	}
 	c.Generation, c.Updated = changed.Generation, changed.Updated
+	if before == nil {
+		l.store.listing.forget()
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package credentials
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -55,5 +56,53 @@ func TestPeople(t *testing.T) {
 	slices.Sort(want)
 	if err != nil || !slices.Equal(people, want) {
 		t.Errorf("got %q, %v", people, err)
+	}
+}
+
+// TestStampOfAPerson changes at once with what the store does, and with what others change or remove; what others add is seen
+// a little later.
+func TestStampOfAPerson(t *testing.T) {
+	folder := t.TempDir()
+	own, other := Open(folder, Options{}), Open(folder, Options{})
+	key := Key{Server: "https://a.example", Issuer: "x", Account: PersonAccount("i", "ann")}
+	change := func(store *Store, edit func(*Lock) error) {
+		t.Helper()
+		lock, err := store.Lock(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lock.Unlock()
+		if err := edit(lock); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save := func(lock *Lock) error {
+		known, err := lock.Load()
+		if known == nil {
+			known = &Credential{Key: key}
+		}
+		return errors.Join(err, lock.Save(known))
+	}
+	stamps := []Stamp{own.Stamp(key.Server, key.Account)}
+	for _, step := range []func(){
+		func() { change(own, save) },
+		func() { change(own, save) },
+		func() { change(other, save) },
+		func() { change(other, (*Lock).Delete) },
+	} {
+		step()
+		stamps = append(stamps, own.Stamp(key.Server, key.Account))
+	}
+	for i := range stamps[1:] {
+		if stamps[i] == stamps[i+1] {
+			t.Errorf("step %d is not noticed", i)
+		}
+	}
+	change(other, save)
+	own.listing.mu.Lock()
+	own.listing.since = own.listing.since.Add(-listAge)
+	own.listing.mu.Unlock()
+	if own.Stamp(key.Server, key.Account) == (Stamp{}) {
+		t.Error("a login that another process added is not noticed")
 	}
 }

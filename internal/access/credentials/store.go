@@ -31,6 +31,8 @@ type Store struct {
 	folder string // "": there is none
 	keys   *keySource
 	log    *slog.Logger
+
+	listing *listing
 }
 
 // Options are the options of a store.
@@ -45,7 +47,9 @@ func Open(folder string, options Options) *Store {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Store{folder: folder, keys: newKeySource(folder, options.Seal), log: options.Log}
+	s := &Store{folder: folder, keys: newKeySource(folder, options.Seal), log: options.Log}
+	s.listing = &listing{store: s}
+	return s
 }
 
 // Folder returns the folder of logins in a state folder; "" if there is none.
@@ -167,7 +171,11 @@ type Stamp struct{ hash [sha256.Size]byte }
 // Stamp returns the current state, from the entries of the folder alone. It is another one after any change of a login
 // for the server and account by any process.
 func (s *Store) Stamp(server, account string) Stamp {
-	names, err := s.list(prefixOf(server, account))
+	list := s.list
+	if IsPersonal(account) {
+		list = s.listing.of
+	}
+	names, err := list(prefixOf(server, account))
 	if s.folder == "" || err != nil || len(names) == 0 {
 		return Stamp{}
 	}

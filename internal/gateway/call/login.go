@@ -100,14 +100,19 @@ func (r *run) logIn(request sendable, needed *fleet.LoginNeededError) {
 
 // askForLogin returns nil when a person has logged in.
 func (r *run) askForLogin(ctx context.Context, needed *fleet.LoginNeededError) *Failure {
-	canAsk := protocol.FindMethod(r.call.Method).MayAsk && r.call.Client.Profile().OpensPages()
-	guessed := r.forwarding != nil && r.forwarding.Guessed
-	if !canAsk || guessed || r.logins > maxLogins || needed.Err.Final {
+	opens := r.call.Client.Profile().OpensPages
+	if needed.IsOwn() { // its page can be opened from anywhere
+		opens = r.call.Client.Profile().OpensLinks
+	}
+	if r.forwarding != nil && r.forwarding.Guessed {
+		return newLoginFailure(needed, "")
+	}
+	if !protocol.FindMethod(r.call.Method).MayAsk || !opens() || r.logins > maxLogins || needed.Err.Final {
 		return loginFailure(needed, "")
 	}
 	login, err := needed.Begin(ctx)
 	if err != nil {
-		return loginFailure(needed, "a login could not be started: "+err.Error())
+		return newLoginFailure(needed, "a login could not be started: "+err.Error())
 	}
 	defer login.Close()
 	page := &loginPage{
@@ -121,16 +126,19 @@ func (r *run) askForLogin(ctx context.Context, needed *fleet.LoginNeededError) *
 // NotRun begins the message about a request that was not run for want of a login.
 const NotRun = "nothing was run: "
 
-// loginFailure returns the answer to a request that was not run for want of a login; why says why nobody logged in, or is "".
+// loginFailure returns the answer to a request that was not run for want of a login, with the link that a person logs in with
+// where each has an account of their own; why says why nobody logged in, or is "".
 func loginFailure(needed *fleet.LoginNeededError, why string) *Failure {
+	return newLoginFailure(needed.WithPage(), why)
+}
+
+func newLoginFailure(needed *fleet.LoginNeededError, why string) *Failure {
 	failure := &Failure{Message: NotRun, Cause: needed}
 	if why != "" {
 		failure.Message += why + "; "
 	}
 	failure.Message += needed.Error()
-	if !needed.Err.Final {
-		failure.Hint = fleet.LoginHint
-	}
+	failure.Hint = needed.Hint()
 	return failure
 }
 

@@ -142,7 +142,7 @@ func (s *Surface) find(q findQuery, session Session) string {
 			members = append(members, `,"changed":true`...)
 		}
 		if needed := hit.server.NeedsLogin(session.Profile()); needed != nil {
-			members = wire.AppendMember(members, "login_needed", needed.Command())
+			members = wire.AppendMember(members, "login_needed", needed.Remedy())
 		}
 		answer = append(append(answer, members...), '}')
 	}

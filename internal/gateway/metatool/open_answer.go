@@ -102,9 +102,14 @@ func (o openRequest) answer(description string, offers []Offer, define func(tool
 
 // failure says why a server is not connected, and what to do if a person can help.
 func (o openRequest) failure(offer Offer) string {
-	text := fmt.Sprintf("Failed to connect to server '%s' in toolbox '%s': %v", offer.Server, o.toolbox, offer.Err)
-	if needed, ok := errors.AsType[*fleet.LoginNeededError](offer.Err); ok && !needed.Err.Final {
-		text += "\n" + fleet.LoginHint
+	err, hint := offer.Err, ""
+	if needed, ok := errors.AsType[*fleet.LoginNeededError](offer.Err); ok {
+		needed = needed.WithPage()
+		err, hint = needed, needed.Hint()
+	}
+	text := fmt.Sprintf("Failed to connect to server '%s' in toolbox '%s': %v", offer.Server, o.toolbox, err)
+	if hint != "" {
+		text += "\n" + hint
 	}
 	return text
 }

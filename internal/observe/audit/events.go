@@ -60,6 +60,24 @@ func Login(box, server string, err error) Entry {
 	return Entry{event: eventLogin, outcome: outcomeOf(err), ref: toolbox.Ref{Toolbox: box, Server: server}}
 }
 
+// PersonLogin is for a login of a person to their own account at a remote server. Other is who opened the link for it instead; ""
+// is nobody else. People are named by their subjects.
+func PersonLogin(box, server, person, other string, err error) Entry {
+	entry := Login(box, server, err).with("person", person)
+	if other != "" {
+		entry = entry.with("opened_by", other)
+	}
+	return entry
+}
+
+// PersonLogout is for the login of a person that was removed; person is "" if it is not known whose it was.
+func PersonLogout(box, server, person string) Entry {
+	if person == "" {
+		return Logout(box, server)
+	}
+	return Logout(box, server).with("person", person)
+}
+
 // Logout is for a login that was removed.
 func Logout(box, server string) Entry {
 	return Entry{event: eventLogin, outcome: "removed", ref: toolbox.Ref{Toolbox: box, Server: server}}

@@ -51,13 +51,14 @@ type ProfileOptions struct {
 	// of the workbench. A server that each person has an instance of is never shared with clients of another person.
 	Foreign bool
 	Person  string
+	// Issuer is the identity provider that vouches for a person, whose subject is in Caller then; "" for other callers, who
+	// cannot have accounts of their own at servers.
+	Issuer string
 	// PersonName is the name of that person for people who look at the workbench. Default: Person.
 	PersonName string
 	// Caller is who the client is to the rules of the policy; see config.CallerStdio and the others. Clients that are not the
 	// same caller share sessions, but may see different tools.
 	Caller string
-	// Issuer is the identity provider that vouches for a person; "" for other callers.
-	Issuer string
 	// Account is charged with the sessions that this client does not share; their number is limited per account. Default:
 	// the user of the workbench.
 	Account string
@@ -151,7 +152,12 @@ func (p *ClientProfile) AtPage() bool { return p != nil && p.atPage }
 
 // OpensPages reports whether the client can be asked to open a page of the workbench in the browser of its user.
 func (p *ClientProfile) OpensPages() bool {
-	return p != nil && !p.options.Distant && p.Capabilities().Member("elicitation").Member("url").Kind() == "object"
+	return p.OpensLinks() && !p.options.Distant
+}
+
+// OpensLinks reports whether the client can be asked to open a page in the browser of its user, wherever that is.
+func (p *ClientProfile) OpensLinks() bool {
+	return p != nil && p.Capabilities().Member("elicitation").Member("url").Kind() == "object"
 }
 
 // AnswersForms reports whether the client can be asked to show a form to its user.

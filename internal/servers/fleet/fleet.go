@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/connect"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
@@ -88,6 +89,7 @@ type Fleet struct {
 	views views
 
 	logins loginWatch
+	pages  atomic.Pointer[connect.Pages] // see UsePages
 	memory memoryGuard
 
 	life context.Context // ends when Stop begins

@@ -48,7 +48,9 @@ func (s *Server) needsLogin(err error, used usedLogin) bool {
 		now.stamp = used.stamp // somebody logged in meanwhile, which ends the state
 	}
 	s.login, s.failure, s.failures = &loginNeeded{needed, now.stamp}, nil, 0
-	s.fleet.logins.add(s)
+	if !s.signIn.isPersonal() { // a person's login is told to the server; see signedIn
+		s.fleet.logins.add(s)
+	}
 	return true
 }
 
@@ -65,6 +67,9 @@ func (s *Server) awaitsLogin() *LoginNeededError {
 // is gone or cannot be renewed. It is for those who look; calls find it out, since the server may do without. Called with mu
 // held.
 func (s *Server) lacksLogin() *LoginNeededError {
+	if needed := s.lacksOwnLogin(); needed != nil {
+		return needed
+	}
 	if needed := s.awaitsLogin(); needed != nil {
 		return needed
 	}
@@ -117,6 +122,9 @@ func (s *Server) noteLogin(in *instance, needed *LoginNeededError) {
 // NeedsLogin returns why only a person can make a configured server usable for a client; nil if it needs no login as far as
 // is known, from whichever client with the same account.
 func (s *Server) NeedsLogin(p *ClientProfile) *LoginNeededError {
+	if hasOwnAccounts(&s.config) {
+		return s.needsOwnLogin(p)
+	}
 	signIn := s.preview(p).signIn
 	for _, variant := range s.allVariants() {
 		if signIn == nil || variant.signIn != signIn {
@@ -141,6 +149,7 @@ type LoginNeededError struct {
 	Config *config.Config
 
 	server *Server
+	page   string // where a person logs in to an account of their own; "": none was made
 }
 
 func (s *Server) loginNeeded(err *downstream.LoginError) *LoginNeededError {
@@ -169,6 +178,8 @@ const FinalAdvice = "another login would not help: ask those who run the server 
 // Advice returns what to do, without a capital letter and a full stop.
 func (e *LoginNeededError) Advice() string {
 	switch {
+	case e.isOwn():
+		return e.ownAdvice()
 	case e.Err.Final:
 		return FinalAdvice
 	case e.Config != nil && e.Config.LoginAdvice != "":
@@ -180,8 +191,28 @@ func (e *LoginNeededError) Advice() string {
 	return "run: " + e.Command()
 }
 
-// LoginHint tells a client what to do about a LoginNeededError, unless another login would not help.
-const LoginHint = "Ask the user to run this command in a terminal. Then make the same call again: there is no need to start anything anew."
+// Hint tells a client what to do; "" if another login would not help.
+func (e *LoginNeededError) Hint() string {
+	switch {
+	case e.Err.Final:
+		return ""
+	case e.page != "":
+		return ownHint
+	case e.isOwn():
+		return ""
+	}
+	return loginHint
+}
+
+// Remedy returns the command that logs in, or what to do instead.
+func (e *LoginNeededError) Remedy() string {
+	if e.isOwn() {
+		return e.Advice()
+	}
+	return e.Command()
+}
+
+const loginHint = "Ask the user to run this command in a terminal. Then make the same call again: there is no need to start anything anew."
 
 // Unwrap returns the error of the session.
 func (e *LoginNeededError) Unwrap() error { return e.Err }

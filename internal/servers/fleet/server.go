@@ -221,6 +221,9 @@ func (s *Server) leaseNow(caller string) (*Lease, *attempt, error) {
 	if fault := s.config.Fault; fault != nil {
 		return nil, nil, &Failure{reason: fault.Brief(), cause: fault}
 	}
+	if needed := s.needsPerson(caller); needed != nil {
+		return nil, nil, needed
+	}
 	if s.origin == nil {
 		return s.leaseOrStart(caller, true)
 	}
@@ -254,6 +257,9 @@ func (s *Server) leaseOrStart(caller string, start bool) (*Lease, *attempt, erro
 		return nil, nil, s.dismissal()
 	}
 	if needed := s.awaitsLogin(); needed != nil {
+		return nil, nil, needed
+	}
+	if needed := s.lacksOwnLogin(); needed != nil {
 		return nil, nil, needed
 	}
 	if s.failure != nil {

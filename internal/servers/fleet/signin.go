@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/connect"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -15,7 +17,9 @@ import (
 // signIn is how the workbench signs in to a server. Variants with the same account share it.
 type signIn struct {
 	*oauth.Credentials
-	fleet *Fleet
+	fleet  *Fleet
+	server *Server        // the configured one; only where each person has an account of their own
+	person connect.Person // whose account it is, in that case; zero: nobody's
 
 	mu    sync.Mutex
 	login *Login // under way; nil: none
@@ -26,9 +30,13 @@ func (f *Fleet) signInTo(toolbox string, server *config.Server) *signIn {
 	if f.options.OAuth == nil || server.Fault != nil || !server.SignsIn() {
 		return nil
 	}
-	return &signIn{fleet: f, Credentials: f.options.OAuth.For(oauth.Server{
+	login := f.options.OAuth.For(oauth.Server{
 		Toolbox: toolbox, Name: server.Name, URL: server.URL, Settings: server.OAuth, Version: f.options.Version,
-	})}
+	})
+	if hasOwnAccounts(server) {
+		login = login.WithAccount(credentials.SharedAccount)
+	}
+	return &signIn{fleet: f, Credentials: login}
 }
 
 // Login is a login under way, which all requests that need it wait for.
@@ -39,6 +47,7 @@ type Login struct {
 	page   string
 	err    error // why it failed; set before ended is closed
 	stop   context.CancelFunc
+	link   *connect.Link // the login of a person at their own account, to which only page belongs besides; nil: another one
 
 	// Guarded by the mu of signIn:
 	users     int // who have not closed it
@@ -49,6 +58,9 @@ var errLoginEnded = errors.New("nobody waits for it any more")
 
 // Begin begins a login, or joins the one that is under way. Nothing is opened. Close it.
 func (e *LoginNeededError) Begin(ctx context.Context) (*Login, error) {
+	if e.isOwn() {
+		return e.server.signIn.beginOwn()
+	}
 	for {
 		login, isOver, err := e.server.signIn.join()
 		if err != nil {
@@ -154,17 +166,31 @@ func (l *Login) isElsewhere(before string) bool {
 	return now != "" && now != before
 }
 
-// Page returns the address of the page to open, which is on this machine and leads on to the authorization server.
+// Page returns the address of the page to open, which leads on to the authorization server. It is on this machine, unless
+// each person has an account of their own.
 func (l *Login) Page() string { return l.page }
 
 // Done is closed when somebody has logged in, or the login failed.
-func (l *Login) Done() <-chan struct{} { return l.ended }
+func (l *Login) Done() <-chan struct{} {
+	if l.link != nil {
+		return l.link.Done()
+	}
+	return l.ended
+}
 
 // Err returns why a login failed that has ended; nil if it did not.
-func (l *Login) Err() error { return l.err }
+func (l *Login) Err() error {
+	if l.link != nil {
+		return l.link.Err()
+	}
+	return l.err
+}
 
-// Close ends the login, unless others wait for it.
+// Close ends the login, unless others wait for it, or it is that of a person who may still come.
 func (l *Login) Close() {
+	if l.link != nil {
+		return
+	}
 	l.signIn.mu.Lock()
 	defer l.signIn.mu.Unlock()
 	if l.users--; l.users == 0 {

@@ -69,12 +69,14 @@ type variants struct {
 	mu      sync.Mutex
 	rooted  bool // it asks for roots, and may answer accordingly
 	byKey   map[variantKey]*Server
+	counts  variantCounts                           // of those in byKey
 	members map[*Server]map[*ClientProfile]struct{} // of each, the configured one included
 	persons personsSeen                             // of all
 
 	memories memories       // of those that have not that of the configured one
 	people   peopleMemories // of those that are for one person
 	lastView lastView       // of these
+	signIns  signIns        // of people with an account of their own
 
 	tasks taskOwners // of all
 }
@@ -196,10 +198,7 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 			variant = known
 		case v.hasRoom(&key):
 			variant = s.newVariant(p, key)
-			if v.byKey == nil {
-				v.byKey = make(map[variantKey]*Server)
-			}
-			v.byKey[key] = variant
+			v.put(variant)
 			s.fleet.variantSecrets.add(variant)
 			if s.isDismissed() {
 				variant.dismiss()
@@ -240,6 +239,9 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	variant.differs = differs
 	if differs == nil {
 		variant.signIn = s.signIn
+	}
+	if hasOwnAccounts(&variant.config) {
+		variant.signIn = s.signInFor(p)
 	}
 	variant.memory = s.memoryFor(variant)
 	return variant

@@ -17,6 +17,7 @@ const (
 	reasonRefused   = "the server refuses the token of the login, also after a refresh"
 	reasonNoRefresh = "the login has expired, and the authorization server gave no refresh token"
 	reasonLoggedOut = "the login was removed"
+	reasonNobody    = "there is no login to the account of the person"
 )
 
 // codeScope is the error of a request whose token has too few scopes.

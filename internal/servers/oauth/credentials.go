@@ -136,7 +136,7 @@ func (h *holding) header() string {
 }
 
 // Authorize adds the token of the login to a request, and refreshes it before, if it is about to expire. Without a login
-// the request is sent as it is: the server may not need one.
+// the request is sent as it is: the server may not need one. Where each person has an account, it is not sent.
 func (c *Credentials) Authorize(ctx context.Context, request *http.Request) error {
 	if !c.covers(request.URL) {
 		return nil
@@ -164,6 +164,8 @@ func (c *Credentials) ready(ctx context.Context) (*holding, error) {
 		return nil, h.err
 	case h.values != nil && !h.isDue(now) && h.credential.Dead == "":
 		return h, nil
+	case !h.hasLogin() && credentials.IsPersonal(c.settings.Account):
+		return nil, &downstream.LoginError{Reason: reasonNobody}
 	case !h.hasLogin():
 		return h, nil
 	case h.credential.Dead != "":

@@ -73,6 +73,10 @@ func TestPeopleShareARegistration(t *testing.T) {
 	if form := b.provider.Last(oauthtest.Register).Form.Get("body"); !strings.Contains(form, `"application_type":"web"`) || !strings.Contains(form, hostedURI) {
 		t.Errorf("registered: %s", form)
 	}
+	requests := b.provider.Count(oauthtest.MCP)
+	if _, err := call(t.Context(), b.person("eve"), b.provider.URL(), "echo"); err == nil || b.provider.Count(oauthtest.MCP) != requests {
+		t.Errorf("something was sent without a login: %v", err)
+	}
 	tokens := make(map[string]bool)
 	for _, who := range people {
 		_, err := call(t.Context(), b.person(who), b.provider.URL(), "echo")

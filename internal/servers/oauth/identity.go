@@ -30,3 +30,13 @@ func (h *holding) login() string {
 	}
 	return h.credential.Login
 }
+
+// HasLogin reports whether a person has logged in, even if the login is of no use any more. The store is looked at once a
+// second at most; if it cannot be read, that is to be found out by using it.
+func (c *Credentials) HasLogin() bool {
+	if c.problem != nil {
+		return true
+	}
+	h := c.look(time.Now())
+	return h.err != nil || h.hasLogin()
+}

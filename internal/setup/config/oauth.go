@@ -59,6 +59,11 @@ func (s *Server) SignsIn() bool {
 	return s.URL != "" && !s.OAuth.Off
 }
 
+// HasOwnAccounts reports whether each person has an account of their own at a remote server.
+func (s *Server) HasOwnAccounts() bool {
+	return s.OAuth != nil && s.OAuth.Accounts == AccountsPerPerson
+}
+
 // The grants that need no person, and how a client authenticates at the token endpoint.
 const (
 	GrantClientCredentials = "client_credentials"

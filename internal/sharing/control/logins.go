@@ -14,6 +14,7 @@ const (
 	LoginNone      = "none"         // there is no login: the server needs none, or was not asked yet
 	LoginAutomatic = "automatic"    // tokens come without a person
 	LoginFixed     = "fixed header" // the configuration says what is sent
+	LoginPerPerson = "per person"   // each person has an account, and signs in by a link
 )
 
 // Login is the login of a remote server. It has nothing secret.
@@ -26,7 +27,7 @@ type Login struct {
 	Problem string    `json:"problem,omitempty"`
 	Expires time.Time `json:"expires,omitzero"` // of the access token; it is renewed before
 	Scopes  []string  `json:"scopes,omitempty"`
-	Command string    `json:"command"` // that logs in
+	Command string    `json:"command"` // that logs in; "": none does
 }
 
 // Logins are the logins of the remote servers of a workbench.

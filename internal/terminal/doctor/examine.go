@@ -81,6 +81,10 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 		found.Verdict, found.Error, found.Fix, found.faulty = Failed, places(fault), hints(fault), true
 		return found
 	}
+	if patient.Config.SignsIn() && patient.Config.HasOwnAccounts() { // nothing is sent to it but for a person who has signed in
+		found.Login = &Login{State: perPerson}
+		return found
+	}
 	server, ok := e.workbench.Server(patient.Toolbox, patient.Config.Name)
 	if !ok { // the workbench has the same configuration as the patients
 		found.Verdict, found.Error = Failed, "the workbench does not know it"

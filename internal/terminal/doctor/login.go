@@ -27,6 +27,11 @@ type Login struct {
 	Steps   []LoginStep `json:"steps,omitempty"`   // that a login would take; of a server that refuses
 }
 
+// perPerson is the state of the login to a server at which each person has an account of their own.
+const perPerson = "per person"
+
+func (s *Server) isPerPerson() bool { return s.Login != nil && s.Login.State == perPerson }
+
 // LoginStep is one step of a login, up to where something would change at the authorization server.
 type LoginStep struct {
 	Name    string  `json:"name"`

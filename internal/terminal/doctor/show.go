@@ -48,7 +48,9 @@ func Title(screen *tty.Screen, server Server, done bool, names int) string {
 	text := ""
 	switch server.Verdict {
 	case Skipped:
-		text = "disabled"
+		if text = "disabled"; server.isPerPerson() {
+			text = "not tried: each person has an account of their own there"
+		}
 	case Failed:
 		if text = "its definition is wrong"; !server.faulty {
 			text, _, _ = strings.Cut(tty.CleanLine(server.Error), "; ") // the rest follows below
@@ -151,8 +153,17 @@ func ShowSummary(screen *tty.Screen, r *Report) {
 	if r.Summary.Failed > 0 {
 		parts = append(parts, screen.Paint(tty.Bad, toolbox.Count(r.Summary.Failed, "fails", "fail")))
 	}
-	if r.Summary.Skipped > 0 {
-		parts = append(parts, toolbox.Count(r.Summary.Skipped, "is disabled", "are disabled"))
+	own := 0
+	for i := range r.Servers {
+		if r.Servers[i].isPerPerson() {
+			own++
+		}
+	}
+	if own > 0 {
+		parts = append(parts, toolbox.Count(own, "was not tried", "were not tried"))
+	}
+	if disabled := r.Summary.Skipped - own; disabled > 0 {
+		parts = append(parts, toolbox.Count(disabled, "is disabled", "are disabled"))
 	}
 	if r.Summary.Warnings > 0 {
 		parts = append(parts, screen.Paint(tty.Caution, toolbox.Count(r.Summary.Warnings, "warning", "warnings")))

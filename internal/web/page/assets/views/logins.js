@@ -8,6 +8,7 @@ import { servers, workbenches } from '../store.js';
 const meanings = /** @type {Record<string, string>} */ ({
   'logged in': 'The token is renewed before it expires.', expired: 'The token is renewed at the next call.', 'login needed': 'Only a person can go on: calls fail until somebody logs in.',
   none: 'There is no login. The server needs none, or was not asked yet.', automatic: 'Tokens come without a person.', 'fixed header': 'The configuration says what is sent; nobody logs in.',
+  'per person': 'Each person has an account there, and signs in by a link that their first call brings.',
 });
 
 /** @param {any} row */
@@ -16,7 +17,7 @@ const argsOf = (row) => [row.workbench, row.toolbox, row.server];
 const keyOf = (row) => JSON.stringify(argsOf(row).map(String));
 /** @param {any} row */
 const refOf = (row) => `${row.toolbox}/${row.server}`;
-const order = ['login needed', 'expired', 'logged in', 'automatic', 'fixed header', 'none'];
+const order = ['login needed', 'expired', 'logged in', 'automatic', 'fixed header', 'per person', 'none'];
 
 /** @type {import('../ui/table.js').Column[]} */
 const columns = [
@@ -46,7 +47,7 @@ const Detail = ({ row }) => html`
     ['Scopes', row.scopes?.length > 0 && html`<span class="chips">${row.scopes.map((/** @type {string} */ name) => html`<span class="badge"><${Text} text=${name} /></span>`)}</span>`],
     ['Workbench', String(row.workbench)],
   ]} />
-  ${row.state !== 'fixed header' && row.state !== 'automatic' && html`<p class="section">${row.state === 'login needed' || row.state === 'none' ? 'To log in' : 'To log in again, or as somebody else'}, in a terminal:</p><${Command} text=${row.command} />
+  ${row.command && row.state !== 'fixed header' && row.state !== 'automatic' && html`<p class="section">${row.state === 'login needed' || row.state === 'none' ? 'To log in' : 'To log in again, or as somebody else'}, in a terminal:</p><${Command} text=${row.command} />
     <p class="muted">It opens your browser. Running workbenches use the login at once.</p>`}`;
 
 /** @param {{args: string[]}} props */
