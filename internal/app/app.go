@@ -98,6 +98,7 @@ type App struct {
 	audit      *audit.Log   // nil: nothing is recorded
 	auditAt    string       // folder of the audit log
 	auditStage *audit.Stage // nil without a log
+	mustAudit  bool         // calls that cannot be recorded are refused
 	withheld   atomic.Value // string: why files of the configuration are not used
 	files      atomic.Pointer[fileState]
 	changing   sync.Mutex                        // held while the configuration in use changes

@@ -33,7 +33,7 @@ func (a *App) openAudit(options *Options) {
 	with := AuditOptions(options.Config.Audit, options.StateDir, options.Version)
 	with.Log, with.Mask = options.Log, a.Mask
 	a.audit, a.auditAt = audit.Open(with), with.Folder
-	a.auditStage = audit.NewStage(a.audit)
+	a.auditStage, a.mustAudit = audit.NewStage(a.audit), with.Required
 	a.onStop("audit log", a.closeAudit)
 }
 

@@ -185,7 +185,7 @@ func serveApp(t *testing.T, a *App, tokens *httpauth.Store) (address string, sto
 // useEverything sends what clients send, in both eras, with the headers.
 func useEverything(t *testing.T, address string, header http.Header) {
 	t.Helper()
-	send := func(verb, body string, more ...string) *http.Response {
+	send := func(verb, body string, more ...string) (answered http.Header) {
 		request, err := http.NewRequestWithContext(t.Context(), verb, address, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -205,10 +205,10 @@ func useEverything(t *testing.T, address string, header http.Header) {
 		if response.StatusCode >= 300 || strings.Contains(string(text), `"isError":true`) {
 			t.Errorf("%s %s: %s %s", verb, body, response.Status, text)
 		}
-		return response
+		return response.Header
 	}
 	const info = `"clientInfo":{"name":"tester","version":"1"}`
-	session := send("POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+info+`}}`).Header.Get("Mcp-Session-Id")
+	session := send("POST", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},`+info+`}}`).Get("Mcp-Session-Id")
 	id := 1
 	legacy := func(method, params string) {
 		id++

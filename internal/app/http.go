@@ -18,6 +18,11 @@ import (
 type HTTPOptions struct {
 	Tokens *httpauth.Store // nil: clients need none, and nobody signs in
 	Page   *Page           // nil: there is none
+
+	// Checks return why nobody can be served, in words for anybody: /readyz fails with them. They must not block.
+	Checks []func() error
+	// Hurry is closed to end at once while calls are finished. Nil: nobody does.
+	Hurry <-chan struct{}
 }
 
 // Page is what a browser gets below front.PagePath.
@@ -50,7 +55,7 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTP
 	a.tokens.Store(options.Tokens)
 	a.verifier.Store(verifier)
 	a.warnOfCallers(settings)
-	watching, stop := context.WithCancel(ctx)
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx)) // also while calls are finished
 	var watcher sync.WaitGroup
 	defer watcher.Wait()
 	defer stop()
@@ -82,6 +87,10 @@ func (a *App) ServeHTTP(ctx context.Context, listener net.Listener, options HTTP
 			_, ok := a.view(audience).Toolbox(audience.Only)
 			return ok
 		},
+		Ready:       a.newReadiness(options).why,
+		Proxies:     httpauth.NewProxies(settings.TrustedProxies),
+		Hurry:       options.Hurry,
+		Drain:       settings.Drain,
 		SessionIdle: settings.SessionIdle, ClientIdle: settings.ClientIdle,
 	})
 }

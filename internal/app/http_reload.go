@@ -18,17 +18,16 @@ func (a *App) reloadHTTP(before, now config.HTTP) {
 	gate.SetRules(rules(now))
 	a.reloadPeople(before.OAuth, now.OAuth)
 	a.warnOfCallers(now)
-	if now.Listen != before.Listen || filesOf(now.TLS) != filesOf(before.TLS) || now.SessionIdle != before.SessionIdle || now.ClientIdle != before.ClientIdle {
-		a.log.Warn("http.listen, http.tls, http.sessionIdle and http.clientIdle stay as they were until the next start")
-	}
-	if !slices.Equal(now.TrustedProxies, before.TrustedProxies) || now.Drain != before.Drain {
-		a.log.Warn("http.trustedProxies and http.drain stay as they were until the next start")
+	if needsRestart(now, before) {
+		a.log.Warn("http.listen, the files of http.tls, http.trustedProxies, http.drain, http.sessionIdle and http.clientIdle stay as they were until the next start")
 	}
 }
 
-// filesOf leaves out who has which certificate, which may change.
-func filesOf(settings config.TLS) [3]string {
-	return [3]string{settings.Cert, settings.Key, settings.ClientCA}
+// needsRestart reports whether settings changed that are read at the start only.
+func needsRestart(now, before config.HTTP) bool {
+	return now.Listen != before.Listen || now.SessionIdle != before.SessionIdle || now.ClientIdle != before.ClientIdle || now.Drain != before.Drain ||
+		now.TLS.Cert != before.TLS.Cert || now.TLS.Key != before.TLS.Key || now.TLS.ClientCA != before.TLS.ClientCA ||
+		!slices.Equal(now.TrustedProxies, before.TrustedProxies)
 }
 
 // reloadPeople has people verified as the configuration says now, as far as that can change.

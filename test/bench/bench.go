@@ -74,6 +74,7 @@ func (b *bench) run(out io.Writer) (err error) {
 		{"open", b.measureOpening},
 		{"tools", b.measureManyTools},
 		{"login", b.measureLogin},
+		{"token", b.measureTokens},
 		{"policy", b.measurePolicy},
 		{"observe", b.measureObserving},
 	} {

@@ -135,13 +135,19 @@ func (l *lane) add(name string, p *peer, err error) (*way, error) {
 }
 
 // addConfigured is addWorkbench with a configuration file.
-func (b *bench) addConfigured(binary, name, above, mode, config string, add func(string, *peer, error) (*way, error)) (err error) {
+func (b *bench) addConfigured(binary, name, above, mode, config string, add func(string, *peer, error) (*way, error)) error {
 	var p *peer
+	var err error
 	if above == "http" {
-		p, err = startServe(b.env, binary, "--config", config)
+		p, err = startServe(b.env, binary, "", "--config", config)
 	} else {
 		p, err = b.start(binary, "--config", config)
 	}
+	return b.addStarted(binary, name, mode, p, err, add)
+}
+
+// addStarted is addWorkbench with one that was started.
+func (b *bench) addStarted(binary, name, mode string, p *peer, err error, add func(string, *peer, error) (*way, error)) error {
 	w, err := add(name, p, err)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type peer struct {
 
 	address string
 	session string // over HTTP
+	bearer  string // the token that requests have over HTTP; "" for none
 	http    *http.Client
 	modern  bool
 }
@@ -61,9 +62,13 @@ func startHTTP(command string, args ...string) (*peer, error) {
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-// startServe starts a workbench that serves HTTP, and waits until it does.
-func startServe(env []string, binary string, args ...string) (*peer, error) {
-	p := &peer{command: exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0", "--no-auth"}, args...)...)}
+// startServe starts a workbench that serves HTTP, and waits until it does. Without a token it requires none.
+func startServe(env []string, binary, bearer string, args ...string) (*peer, error) {
+	p := &peer{bearer: bearer}
+	if bearer == "" {
+		args = append(args, "--no-auth")
+	}
+	p.command = exec.Command(binary, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	p.command.Env = env
 	reader, writer := io.Pipe()
 	p.command.Stderr = writer
@@ -158,6 +163,9 @@ func (p *peer) post(line []byte, method, name string) ([]byte, error) {
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json, text/event-stream")
+	if p.bearer != "" {
+		request.Header.Set("Authorization", "Bearer "+p.bearer)
+	}
 	if p.modern {
 		request.Header.Set("Mcp-Protocol-Version", "2026-07-28")
 		request.Header.Set("Mcp-Method", method)

@@ -176,6 +176,8 @@ var goals = []goal{
 	{"resident memory idle, MB", 15, false, single("resident memory idle")},
 	{"resident memory with 10 servers, MB", 20, false, single("resident memory with 10 servers")},
 	{"resident memory after 100,000 calls, MB", 25, false, single("resident memory after 100,000 calls")},
+	{personTime, 1.05, false, single(personTime)},
+	{personAllocations, 4, false, single(personAllocations)},
 	{loginTime, 1.05, false, single(loginTime)},
 	{loginAllocations, 1, false, single(loginAllocations)},
 	{policyTime, 1.05, false, single(policyTime)},

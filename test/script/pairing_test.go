@@ -88,6 +88,8 @@ func runPairing(t *testing.T, p pairing) {
 					"provider": provider,
 					"term":     term,
 					"web":      web,
+
+					"certificate": certificate,
 					"page":     page,
 				},
 			})

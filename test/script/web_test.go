@@ -4,7 +4,9 @@ package script
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -27,14 +30,25 @@ var (
 
 // web sends a request as the page in a browser does: FILE METHOD PATH [TOKEN-FILE [BODY]]. The file holds the address, once
 // the program has written it. It prints the status, the headers that -head names, and the answer, or with -lines N its first
-// lines. Each -with is a header that the request has. Negated, the connection has to break before the end of the answer.
+// lines. Each -with is a header that the request has. With -until STATUS it asks again until that is the status, or with "failed" until the
+// connection fails. -cert NAME shows a client certificate, as 'certificate' made it. The name in the server's certificate is printed, not
+// verified. Negated, the request has to end without a result: by an error in the answer, or before its end.
 func web(ts *testscript.TestScript, neg bool, args []string) {
-	most, sent := 0, http.Header{"Content-Type": {"application/json"}}
+	most, until, sent := 0, 0, http.Header{"Content-Type": {"application/json"}}
 	var heads []string
+	mustFail := false
+	secure := &tls.Config{InsecureSkipVerify: true} // the name is printed
 	for ; len(args) > 1 && strings.HasPrefix(args[0], "-"); args = args[2:] {
 		switch args[0] {
 		case "-lines":
 			most, _ = strconv.Atoi(args[1]) // 0: all
+		case "-until":
+			until, _ = strconv.Atoi(args[1])
+			mustFail = args[1] == "failed"
+		case "-cert":
+			pair, err := tls.LoadX509KeyPair(ts.MkAbs(args[1]+".pem"), ts.MkAbs(args[1]+"-key.pem"))
+			ts.Check(err)
+			secure.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil } // whatever the server asks for
 		case "-head":
 			heads = append(heads, args[1])
 		case "-with":
@@ -47,7 +61,7 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	if len(args) < 3 || len(args) > 5 {
-		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… FILE METHOD PATH [TOKEN-FILE [BODY]]")
+		ts.Fatalf("usage: web [-lines N] [-head NAME]… [-with HEADER]… [-until STATUS] [-cert NAME] FILE METHOD PATH [TOKEN-FILE [BODY]]")
 	}
 	args = append(args, "", "")
 	var text string
@@ -67,12 +81,6 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), replyTime)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, args[1], webAddress.FindStringSubmatch(text)[1]+args[2], strings.NewReader(body))
-	ts.Check(err)
-	request.Header = sent
-	if host := sent.Get("Host"); host != "" {
-		request.Host = host
-	}
 	if args[3] != "" {
 		token := webToken.FindString(ts.ReadFile(args[3]))
 		if strings.HasSuffix(args[3], ".token") {
@@ -81,25 +89,63 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 		if token == "" {
 			ts.Fatalf("%s holds no token", args[3])
 		}
-		request.Header.Set("Authorization", "Bearer "+strings.TrimSuffix(strings.TrimPrefix(token, `"token":"`), `"`))
+		sent.Set("Authorization", "Bearer "+strings.TrimSuffix(strings.TrimPrefix(token, `"token":"`), `"`))
 	}
-	response, err := http.DefaultClient.Do(request)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: secure, DisableKeepAlives: true}}
+	ask := func() (*http.Response, error) {
+		request, err := http.NewRequestWithContext(ctx, args[1], webAddress.FindStringSubmatch(text)[1]+args[2], strings.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		request.Header, request.Host = sent, sent.Get("Host")
+		return client.Do(request)
+	}
+	if mustFail {
+		ts.Check(mcptest.Eventually(replyTime, func() error {
+			response, err := ask()
+			if err != nil {
+				return nil
+			}
+			_ = response.Body.Close()
+			return fmt.Errorf("it is answered with %s", response.Status)
+		}))
+		return
+	}
+	response, err := askUntil(until, ask)
 	if neg && errors.Is(err, io.EOF) {
 		return
 	}
 	ts.Check(err)
 	defer response.Body.Close()
 	fmt.Fprintln(ts.Stdout(), response.StatusCode)
+	if response.TLS != nil {
+		fmt.Fprintln(ts.Stdout(), "certificate of", response.TLS.PeerCertificates[0].Subject.CommonName)
+	}
 	for _, name := range heads {
 		fmt.Fprintf(ts.Stdout(), "%s: %s\n", name, strings.Join(response.Header.Values(name), ", "))
 	}
 	if most == 0 {
-		_, err = io.Copy(ts.Stdout(), response.Body)
-		if neg != (err != nil) {
+		answer, err := io.ReadAll(response.Body)
+		_, _ = ts.Stdout().Write(answer) // into memory
+		if failed := err != nil || bytes.Contains(answer, []byte(`"error":`)); neg && !failed || !neg && err != nil {
 			ts.Fatalf("the answer ended with %v", err)
 		}
 	}
 	for lines := bufio.NewScanner(response.Body); most > 0 && lines.Scan(); most-- {
 		fmt.Fprintln(ts.Stdout(), lines.Text())
+	}
+}
+
+// askUntil asks again until the answer has a status; 0: whatever it has.
+func askUntil(status int, ask func() (*http.Response, error)) (*http.Response, error) {
+	for deadline := time.Now().Add(replyTime); ; {
+		response, err := ask()
+		if err != nil || status == 0 || response.StatusCode == status {
+			return response, err
+		}
+		response.Body.Close()
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("the status is still %s", response.Status)
+		}
 	}
 }

@@ -28,6 +28,7 @@ const (
 	howPerson      = "Sign in, or send the header 'Authorization: Bearer TOKEN' once, with a token of the identity provider or one of: mcp-workbench token add NAME"
 	reasonUnknown  = "the token is unknown"
 	reasonTooMany  = "too many wrong tokens"
+	reasonNoName   = "the subject of the token is missing, too long, or holds characters that cannot be seen"
 	reasonNoBox    = "the token is for no toolbox here"
 	reasonNotAsked = "the identity provider cannot be asked now"
 )
@@ -73,16 +74,15 @@ func (g *Gate) byPerson(request *http.Request, token string) (Identity, *refusal
 	if err != nil && !isRefusal {
 		refused = &identity.Refusal{Status: http.StatusServiceUnavailable, Reason: reasonNotAsked}
 	}
-	if err == nil {
-		if problem := subjectProblem(person.Subject); problem != "" {
-			refused = &identity.Refusal{Status: http.StatusUnauthorized, Code: "invalid_token", Reason: problem}
-		} else if person.Toolboxes != nil && len(person.Toolboxes) == 0 {
+	who := Identity{}
+	switch isNamed := identity.IsSubject(person.Subject); { // with some refusals as well
+	case isNamed:
+		who = ofPerson(&person)
+		if err == nil && person.Toolboxes != nil && len(person.Toolboxes) == 0 {
 			refused = &identity.Refusal{Status: http.StatusForbidden, Code: "insufficient_scope", Reason: reasonNoBox}
 		}
-	}
-	who := Identity{}
-	if subjectProblem(person.Subject) == "" {
-		who = ofPerson(&person)
+	case err == nil:
+		refused = &identity.Refusal{Status: http.StatusUnauthorized, Code: "invalid_token", Reason: reasonNoName}
 	}
 	if refused == nil {
 		return who, nil

@@ -19,8 +19,8 @@ const (
 	// ownDescriptors is the divisor for the share of file descriptors that connections may use. The rest is for
 	// servers, files and logs.
 	ownDescriptors = 2
-	// addressShare is the divisor for the share of connections that one address may have. Local addresses have no such
-	// limit: behind a proxy all clients come from one.
+	// addressShare is the divisor for the share of connections that one address may have. Local addresses and trusted
+	// proxies have no such limit: behind a proxy all clients come from one.
 	addressShare = 4
 )
 
@@ -29,6 +29,7 @@ const (
 // for longest is closed. So a client with a token is served, however many others open idle connections.
 type connections struct {
 	most, mostOfOne int
+	proxies         *Proxies // have no share of one address
 	log             *slog.Logger
 	logLimit        *rate.Limiter // limits the logged evictions
 
@@ -45,8 +46,9 @@ type addressConnections struct {
 }
 
 type connection struct {
-	conn net.Conn
-	from netip.Prefix
+	conn    net.Conn
+	from    netip.Prefix
+	isProxy bool
 	// connections.mu guards all three.
 	requests  int           // unanswered requests that passed the gate
 	inAll     *list.Element // in connections.unused; nil while busy
@@ -62,12 +64,13 @@ func newConnections(most int, log *slog.Logger) *connections {
 
 // GuardConnections limits the connections of an HTTP server that is not serving yet, and closes those with a request
 // body that nobody reads.
-func GuardConnections(server *http.Server, log *slog.Logger) {
-	guardConnections(server, min(maxConnections, max(maxDescriptors()/ownDescriptors, 1)), log)
+func GuardConnections(server *http.Server, proxies *Proxies, log *slog.Logger) {
+	guardConnections(server, min(maxConnections, max(maxDescriptors()/ownDescriptors, 1)), proxies, log)
 }
 
-func guardConnections(server *http.Server, most int, log *slog.Logger) {
+func guardConnections(server *http.Server, most int, proxies *Proxies, log *slog.Logger) {
 	guarded := newConnections(most, log)
+	guarded.proxies = proxies
 	server.ConnContext = guarded.addConnection
 	server.ConnState = func(conn net.Conn, state http.ConnState) {
 		if state == http.StateClosed || state == http.StateHijacked {
@@ -87,7 +90,7 @@ type usage struct {
 
 // addConnection adds a new connection. Its signature is that of http.Server.ConnContext.
 func (c *connections) addConnection(ctx context.Context, conn net.Conn) context.Context {
-	one := &connection{conn: conn, from: NetworkOf(conn.RemoteAddr().String())}
+	one := &connection{conn: conn, from: NetworkOf(conn.RemoteAddr().String()), isProxy: c.proxies.connects(conn.RemoteAddr().String())}
 	victim := c.admit(one)
 	if victim != nil {
 		if c.logLimit.Allow() {
@@ -108,11 +111,11 @@ func (c *connections) admit(one *connection) (victim net.Conn) {
 		address = &addressConnections{}
 		c.addresses[one.from] = address
 	}
-	isLocal := one.from.Addr().IsLoopback()
+	isShared := one.from.Addr().IsLoopback() || one.isProxy
 	longest := (*list.Element)(nil)
 	full := true
 	switch {
-	case !isLocal && address.count >= c.mostOfOne:
+	case !isShared && address.count >= c.mostOfOne:
 		longest = address.unused.Front()
 	case len(c.open) >= c.most:
 		longest = c.unused.Front()

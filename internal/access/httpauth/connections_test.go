@@ -105,7 +105,7 @@ func guarded(t *testing.T, most int, withTLS bool) (server *httptest.Server, tok
 	store, token := openStore(t)
 	gate := NewGate(inside, GateOptions{Store: store})
 	server = httptest.NewUnstartedServer(gate)
-	guardConnections(server.Config, most, slog.New(slog.DiscardHandler))
+	guardConnections(server.Config, most, nil, slog.New(slog.DiscardHandler))
 	if withTLS {
 		server.EnableHTTP2 = true
 		server.StartTLS()

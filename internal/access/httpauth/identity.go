@@ -4,15 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/identity"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
-	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -59,39 +53,17 @@ func (i Identity) Caller() string {
 	return config.CallerHTTP
 }
 
-// Prefixes of the IDs of identities; that of a token has none.
-const (
-	personPrefix      = "person "
-	certificatePrefix = "certificate "
-)
+// certificatePrefix begins the IDs of certificates, as identity.PersonPrefix those of people. The ID of a token has none.
+const certificatePrefix = "certificate "
 
-// Limits of what an identity provider says of a person, in bytes.
-const (
-	maxSubject = 255 // of the subject of a person; a token with a longer one is refused
-	maxDisplay = 100 // of the name of a person that is shown; the rest is cut off
-)
+// rightsOfPeople are those of everybody without a token of the workbench.
+var rightsOfPeople = []Right{Calls}
 
-// subjectProblem returns why a subject cannot name somebody in logs, rules and on screens; "": it can.
-func subjectProblem(subject string) string {
-	switch {
-	case subject == "":
-		return "the token has no subject"
-	case len(subject) > maxSubject:
-		return "the subject of the token is too long"
-	case !utf8.ValidString(subject) || tty.CleanLine(subject) != subject || hidden.Show(subject) != subject || strings.TrimSpace(subject) != subject:
-		return "the subject of the token holds characters that cannot be seen"
-	}
-	return ""
-}
-
-// ofPerson returns the identity of a person. The toolboxes are in one order, so that a session goes on with a token that lists
-// the same in another.
+// ofPerson returns the identity of a person. It is on the way of every call, and takes over what the verifier made once.
 func ofPerson(person *identity.Person) Identity {
 	return Identity{
-		Kind: ByPerson, Name: person.Subject, Subject: person.Subject, Issuer: person.Issuer,
-		ID:      personPrefix + hashOf(strconv.Quote(person.Issuer)+" "+person.Subject),
-		Display: toolbox.Clip(hidden.Show(tty.CleanLine(person.Name)), maxDisplay), Toolboxes: sorted(person.Toolboxes),
-		Rights: []Right{Calls}, Credential: person.Credential, Expires: person.Expires,
+		Kind: ByPerson, Name: person.Subject, Subject: person.Subject, Issuer: person.Issuer, ID: person.ID, Display: person.Name,
+		Toolboxes: person.Toolboxes, Rights: rightsOfPeople, Credential: person.Credential, Expires: person.Expires,
 	}
 }
 

@@ -45,6 +45,7 @@ type Store struct {
 	tokens    []Token
 	file      fs.FileInfo // of the last read, even if it failed; nil if there was no file
 	checkedAt time.Time
+	problem   error        // why the file could not be read last; the tokens that were read before stay in use
 	log       *slog.Logger // of the gate that uses the store; may be nil
 }
 
@@ -166,6 +167,14 @@ func (s *Store) List() []Token {
 	return slices.Clone(s.tokens)
 }
 
+// Problem returns why the file cannot be read now; nil if it can. Meanwhile the tokens that were read before stay in use.
+func (s *Store) Problem() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reloadIfChanged(reloadInterval)
+	return s.problem
+}
+
 // validIDs returns the IDs of the tokens that are valid.
 func (s *Store) validIDs(now time.Time) map[string]bool {
 	valid := make(map[string]bool)
@@ -226,10 +235,10 @@ func (s *Store) reloadIfChanged(interval time.Duration) {
 		if s.log != nil && !sameFile(file, s.file) {
 			s.log.Warn("could not reload the tokens; the previous ones stay in use", "reason", err)
 		}
-		s.file = file
+		s.file, s.problem = file, err
 		return
 	}
-	s.tokens, s.file = tokens, file
+	s.tokens, s.file, s.problem = tokens, file, nil
 }
 
 // sameFile reports whether a file is unchanged, mode included; nil means no file.
@@ -270,7 +279,7 @@ func (s *Store) update(change func([]Token) ([]Token, error)) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tokens, s.file, s.checkedAt = tokens, file, time.Now()
+	s.tokens, s.file, s.checkedAt, s.problem = tokens, file, time.Now(), nil
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/identity"
 )
 
 // ErrTokenEnded is the cause of the cancellation of requests whose token or certificate counts no longer.
@@ -122,7 +124,7 @@ func (g *Gate) countsAt(now time.Time) validity {
 		valid[certificateCredential(grant)] = true
 	}
 	return func(id, credential string, expires time.Time) bool {
-		if strings.HasPrefix(id, personPrefix) { // the verifier forgets a token some time after its end
+		if strings.HasPrefix(id, identity.PersonPrefix) { // the verifier forgets a token some time after its end
 			return g.verifier != nil && (!now.Before(expires) || g.verifier.Holds(credential))
 		}
 		return valid[credential]

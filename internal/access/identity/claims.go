@@ -1,10 +1,13 @@
 package identity
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,7 +75,7 @@ func readClaims(members object, issuer string, now time.Time) (*claims, *Refusal
 		return nil, refuse(reasonIssuer)
 	}
 	subject := members.text("sub")
-	if subject == "" || len(subject) > maxSubject || hidden.Draw(subject) != subject {
+	if !IsSubject(subject) {
 		return nil, refuse(reasonSubject)
 	}
 	audience := members.audience()
@@ -84,8 +87,20 @@ func readClaims(members object, issuer string, now time.Time) (*claims, *Refusal
 		return nil, refusal
 	}
 	c := &claims{audience: audience, members: members}
-	c.person = Person{Issuer: issuer, Subject: subject, Name: nameOf(members), Scopes: members.scopes(), Client: clientOf(members), Expires: expires}
+	c.person = Person{Issuer: issuer, Subject: subject, ID: idOf(issuer, subject), Name: nameOf(members), Scopes: members.scopes(), Client: clientOf(members), Expires: expires}
 	return c, nil
+}
+
+// IsSubject reports whether a subject can name somebody in logs, rules and on screens: it is not empty, not too long, and holds
+// nothing that cannot be seen.
+func IsSubject(text string) bool {
+	return text != "" && len(text) <= maxSubject && hidden.Draw(text) == text && strings.TrimSpace(text) == text
+}
+
+// idOf returns the ID of a person. What is hashed can be read in one way only.
+func idOf(issuer, subject string) string {
+	sum := sha256.Sum256([]byte(strconv.Quote(issuer) + " " + subject))
+	return PersonPrefix + hex.EncodeToString(sum[:16])
 }
 
 // readTimes returns when a token expires, if it is valid now.

@@ -18,9 +18,10 @@ import (
 
 // Person is who sent a request, by a token of the identity provider.
 type Person struct {
-	Issuer, Subject string   // together who the person is
+	Issuer, Subject string   // together who the person is; the subject holds nothing that cannot be seen
+	ID              string   // of the two: unique, never reused, and beginning with PersonPrefix
 	Name            string   // for people to read only: the provider may change it, and others may choose the same
-	Toolboxes       []string // that the person may use, without repetition; nil: all; empty: none
+	Toolboxes       []string // that the person may use, sorted and without repetition; nil: all; empty: none
 	Scopes          []string // of the token
 	Client          string   // the client id that the token was issued to; may be ""
 
@@ -28,6 +29,9 @@ type Person struct {
 	Credential string
 	Expires    time.Time // of the token
 }
+
+// PersonPrefix begins the IDs of people, and no others.
+const PersonPrefix = "person "
 
 // Options configure a Verifier.
 type Options struct {

@@ -41,8 +41,8 @@ func isScope(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '"' || r == '\\' || r > '~' })
 }
 
-// toolboxes returns what the values of a token's claim allow: each toolbox once, in the order of the configuration. Nil means all,
-// and an empty list none.
+// toolboxes returns what the values of a token's claim allow: each toolbox once, sorted, so that a session goes on with a token
+// that lists the same in another order. Nil means all, and an empty list none.
 func (r *rules) toolboxes(members object) []string {
 	values := members.values(r.claim)
 	allowed := []string{}
@@ -59,6 +59,7 @@ func (r *rules) toolboxes(members object) []string {
 			}
 		}
 	}
+	slices.Sort(allowed)
 	return allowed
 }
 

@@ -98,6 +98,8 @@ func TestWrongTokens(t *testing.T) {
 		"subject a number":      {b.token(changes{"sub": 1}), reasonSubject},
 		"subject too long":      {b.token(changes{"sub": strings.Repeat("a", maxSubject+1)}), reasonSubject},
 		"subject hides":         {b.token(changes{"sub": "ali\u200bce"}), reasonSubject},
+		"subject with blanks":   {b.token(changes{"sub": " alice"}), reasonSubject},
+		"subject for screens":   {b.token(changes{"sub": "alice\x1b[2J"}), reasonSubject},
 		"subject with a line":   {b.token(changes{"sub": "alice\nbob"}), reasonSubject},
 		"no expiry":             {b.token(changes{"exp": nil}), reasonNoExpiry},
 		"expiry null":           {sign(rsaKey, header(nil), b.claims(changes{"exp": json.RawMessage("null")})), reasonNoExpiry},
@@ -213,6 +215,25 @@ func TestPerson(t *testing.T) {
 	none, err := b.Verify(t.Context(), b.token(changes{"scope": ""}), "/mcp")
 	if refusal, ok := errors.AsType[*Refusal](err); !ok || refusal.Status != http.StatusForbidden || none.Subject != "alice" || none.Toolboxes == nil || len(none.Toolboxes) != 0 {
 		t.Errorf("got %+v, %v", none, err)
+	}
+}
+
+// A person stays the same with another token, and is not another person, whatever the names.
+func TestPersonsAreToldApart(t *testing.T) {
+	const issuer = "https://idp.example.com"
+	ids := make(map[string]bool)
+	for _, person := range [][2]string{{issuer, "ada"}, {issuer, "bob"}, {issuer + "/x", "ada"}, {issuer + `" `, "ada"}, {issuer, `" ada`}, {issuer, `\" "ada`}} {
+		id := idOf(person[0], person[1])
+		if ids[id] || !strings.HasPrefix(id, PersonPrefix) {
+			t.Errorf("%q has the ID of another: %s", person, id)
+		}
+		ids[id] = true
+	}
+	b := newBench(t, nil)
+	one, err := b.Verify(t.Context(), b.token(changes{"scope": "mcp:ops", "name": "One"}), "/mcp")
+	other, otherErr := b.Verify(t.Context(), b.token(changes{"scope": "mcp:dev mcp:ops", "aud": []string{"x", resourceURL}}), "/mcp/ops")
+	if err != nil || otherErr != nil || one.ID != other.ID || one.Credential == other.Credential || !slices.Equal(one.Toolboxes, other.Toolboxes) {
+		t.Errorf("%+v and %+v, %v, %v", one, other, err, otherErr)
 	}
 }
 

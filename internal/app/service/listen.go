@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
@@ -23,38 +24,38 @@ func IsLoopback(address string) bool {
 	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
+// Listener is where clients connect.
+type Listener struct {
+	net.Listener
+	Scheme       string
+	Certificates *Certificates // nil without TLS
+}
+
 // Listen opens a TCP listener, with TLS if files are configured.
-func Listen(address string, files config.TLS) (_ net.Listener, scheme string, err error) {
-	var settings *tls.Config
-	if files.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-		if err != nil {
-			return nil, "", &toolbox.Error{
-				Code:    toolbox.CertificateInvalid,
-				Message: fmt.Sprintf("the certificate of http.tls cannot be used: %v", err),
-				Hint:    "http.tls.cert and http.tls.key name the files of one certificate and its key, in PEM form.",
-				Cause:   err,
-			}
-		}
-		settings = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
+func Listen(address string, files config.TLS, log *slog.Logger) (*Listener, error) {
+	certificates, err := OpenCertificates(files, log)
+	if err != nil {
+		return nil, err
 	}
 	listener, err := net.Listen("tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, "", &toolbox.Error{
+		return nil, &toolbox.Error{
 			Code:    toolbox.CannotListen,
 			Message: fmt.Sprintf("cannot listen on %s: another program does, perhaps another workbench", address),
 			Hint:    "Choose another port with --listen 127.0.0.1:PORT; 0 chooses a free one.",
+			Cause:   err,
 		}
 	case err != nil:
-		return nil, "", &toolbox.Error{
+		return nil, &toolbox.Error{
 			Code:    toolbox.CannotListen,
 			Message: fmt.Sprintf("cannot listen on %s: %v", address, err),
 			Hint:    "Choose an address of this machine with --listen, such as " + config.DefaultListen + ".",
 			Cause:   err,
 		}
-	case settings == nil:
-		return listener, "http", nil
+	case certificates == nil:
+		return &Listener{Listener: listener, Scheme: "http"}, nil
 	}
-	return tls.NewListener(listener, settings), "https", nil
+	secure := tls.NewListener(listener, &tls.Config{GetConfigForClient: certificates.config, MinVersion: tls.VersionTLS12})
+	return &Listener{Listener: secure, Scheme: "https", Certificates: certificates}, nil
 }

@@ -81,6 +81,9 @@ func (s *Service) Log() *slog.Logger { return s.log }
 // Close stops listening for SIGHUP.
 func (s *Service) Close() { s.stopSignals() }
 
+// OverHTTP is the transport of a workbench that serves over HTTP.
+const OverHTTP = "http"
+
 // Run makes a workbench, serves with it, and stops it. kind is the transport that 'ps' shows.
 func (s *Service) Run(ctx context.Context, kind string, serve func(context.Context, *app.App) error) error {
 	s.used.Store(s.Loaded)
@@ -94,18 +97,23 @@ func (s *Service) Run(ctx context.Context, kind string, serve func(context.Conte
 		return err
 	}
 	serving, done := context.WithCancel(ctx)
+	answering, ended := serving, func() {}
+	if kind == OverHTTP { // calls are finished first, for longer than people want to wait for an answer, or for a reload
+		answering, ended = context.WithCancel(context.WithoutCancel(ctx))
+	}
 	var aside sync.WaitGroup
 	s.subject = app.Inspector{App: workbench, Serving: kind, Stop: done, Log: s.journal}
-	aside.Go(func() { s.answerCommands(serving, s.subject) })
+	aside.Go(func() { s.answerCommands(answering, s.subject) })
 	aside.Go(func() {
 		r := reloader{
 			loader: s.options.Loader, workbench: workbench, current: s.Loaded, used: s.used,
 			hangUps: s.hangUps, checks: s.checks, reloaded: s.reloaded, mended: s.mended, log: s.log, stderr: s.stderr,
 		}
-		r.run(serving)
+		r.run(answering)
 	})
 	err = serve(serving, workbench)
 	done()
+	ended()
 	aside.Wait()
 	if stopErr := workbench.Stop(context.WithoutCancel(ctx)); stopErr != nil {
 		// The clients are gone and every remaining process was killed, so this is not a failure.

@@ -39,6 +39,14 @@ type HTTPOptions struct {
 	// Exists reports whether the toolbox of an audience of one toolbox exists. Default: it does not.
 	Exists func(Audience) bool
 
+	// Ready returns why the workbench cannot be used now, a line each. It may be called often, by anybody. Default: nothing is wrong.
+	Ready func() []string
+	// Proxies say which clients their requests are from. Default: no proxy is trusted.
+	Proxies *httpauth.Proxies
+	// Hurry is closed to end at once while requests in flight are waited for. Default: nobody does.
+	Hurry <-chan struct{}
+
+	Drain       time.Duration // how long requests in flight may take at the end; default 2 seconds
 	SessionIdle time.Duration // after which an idle session ends; default 1 hour
 	ClientIdle  time.Duration // after which servers stop that run for an idle client alone; default 10 minutes
 	MaxSessions int           // default 10,000
@@ -79,7 +87,8 @@ type httpServer struct {
 	bodies           *bodies
 	sessions         registry[*httpSession]
 	statelessClients *statelessClients
-	draining         atomic.Bool
+	draining         atomic.Bool  // nothing new begins
+	posts            atomic.Int64 // that are being answered
 }
 
 func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
@@ -101,6 +110,9 @@ func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 	if options.ClientIdle <= 0 {
 		options.ClientIdle = defaultAway
 	}
+	if options.Drain <= 0 {
+		options.Drain = defaultDrain
+	}
 	if options.MaxSessions <= 0 {
 		options.MaxSessions = defaultMaxSessions
 	}
@@ -116,26 +128,28 @@ func (s *Server) newHTTPServer(options HTTPOptions) *httpServer {
 }
 
 // ServeHTTP serves clients that connect to the listener, until ctx ends. Then it accepts no more
-// connections, lets requests finish for a while, and ends the others with a response.
+// sessions, lets requests finish for a while, and ends the others with a response.
 func (s *Server) ServeHTTP(ctx context.Context, listener net.Listener, options HTTPOptions) error {
 	h := s.newHTTPServer(options)
 	server := &http.Server{
-		Handler:           h.refuseLoops(h.options.Gate(http.HandlerFunc(h.route))),
+		Handler:           h.refuseLoops(h.options.Proxies.Wrap(h.options.Gate(http.HandlerFunc(h.route)))),
 		ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: discardLog,
 	}
-	httpauth.GuardConnections(server, s.options.Log)
+	httpauth.GuardConnections(server, h.options.Proxies, s.options.Log)
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
-	sweeping, stop := context.WithCancel(ctx)
+	sweeping, stop := context.WithCancel(context.WithoutCancel(ctx)) // also while requests finish: tokens may be removed
 	var sweeper sync.WaitGroup
 	sweeper.Go(func() { h.sweep(sweeping) })
 	var err error
 	select {
 	case err = <-ended:
 	case <-ctx.Done():
+		h.draining.Store(true) // before anybody reads that it ends
 		s.options.Log.Info("shutting down", "reason", context.Cause(ctx))
 	}
+	h.drain()
 	stop()
 	sweeper.Wait()
 	h.shutDown(server)
@@ -155,31 +169,6 @@ func (h *httpServer) refuseLoops(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// shutDown ends all sessions at the same time.
-func (h *httpServer) shutDown(server *http.Server) {
-	h.draining.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), answerTime+cancelTime+closeTime)
-	defer cancel()
-	var stopping sync.WaitGroup
-	stopping.Go(func() { _ = server.Shutdown(ctx) }) // closes the listener at once, and waits for the requests that end below
-	var ending sync.WaitGroup
-	for _, client := range h.sessions.all() {
-		ending.Go(func() { h.endSession(client) })
-	}
-	ending.Go(func() { h.statelessClients.finish(nil) })
-	ending.Wait()
-	stopping.Wait()
-	_ = server.Close() // what is left does not end by itself
-}
-
-// endSession lets the requests of a session finish, and removes it.
-func (h *httpServer) endSession(client *httpSession) {
-	h.sessions.remove(client)
-	client.get.respond(noResponse) // its connection ends
-	client.finish(nil)
-	h.server.remove(client.session)
 }
 
 // sweep ends idle sessions, and before that the servers that run for their clients alone. It also ends what began with an identity
@@ -260,9 +249,9 @@ func (h *httpServer) route(w http.ResponseWriter, r *http.Request) {
 	segment, isOne := strings.CutPrefix(path, "/mcp/")
 	switch {
 	case path == HealthPath:
-		h.health(w, r, true)
+		h.health(w, r, nil)
 	case path == ReadyPath:
-		h.health(w, r, !h.draining.Load())
+		h.ready(w, r)
 	case path == MetricsPath && h.options.Metrics != nil:
 		h.options.Metrics.ServeHTTP(boundedWriter{w, newOutput(w)}, r)
 	case h.options.Page != nil && (path+"/" == PagePath || strings.HasPrefix(path, PagePath)):
@@ -282,24 +271,12 @@ func (h *httpServer) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (h *httpServer) health(w http.ResponseWriter, r *http.Request, well bool) {
-	switch {
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		w.Header().Set("Allow", "GET, HEAD")
-		w.WriteHeader(http.StatusMethodNotAllowed)
-	case !well:
-		http.Error(w, "shutting down", http.StatusServiceUnavailable)
-	default:
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("ok\n"))
-	}
-}
-
 // exchange is one HTTP request to the endpoint of MCP, and its response.
 type exchange struct {
 	w http.ResponseWriter
 	r *http.Request
 	sender
+	ending bool // nothing new begins
 }
 
 // isDistant reports whether a request may come from another machine: directly, or by way of a proxy on this one.
@@ -315,15 +292,9 @@ func isDistant(r *http.Request) bool {
 
 // serve serves the endpoint of MCP.
 func (h *httpServer) serve(w http.ResponseWriter, r *http.Request, only string) {
-	v := exchange{w, r, senderOf(h.options.Identify(r), r.RemoteAddr, only)}
+	v := exchange{w: w, r: r, sender: senderOf(h.options.Identify(r), r.RemoteAddr, only)}
 	if only != "" && !h.options.Exists(v.audience) {
 		refuse(w, http.StatusNotFound, protocol.CodeInvalidRequest, "There is no toolbox of this name")
-		return
-	}
-	if h.draining.Load() {
-		w.Header().Set("Connection", "close")
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, protocol.CodeInternalError, "The workbench is shutting down")
 		return
 	}
 	switch {

@@ -131,6 +131,14 @@ func (h *httpServer) get(e exchange) {
 	} else {
 		sequence = st.lastWritten()
 	}
+	switch {
+	case st != client.get: // a response in flight
+		client.exchanges.Add(1)
+		defer client.exchanges.Add(-1)
+	case h.draining.Load():
+		refuseNew(e.w)
+		return
+	}
 	client.enter()
 	defer client.idle.release()
 	out := newOutput(e.w)
@@ -140,6 +148,9 @@ func (h *httpServer) get(e exchange) {
 		out.prime(st, sequence)
 	}
 	st.pump(e.r.Context(), out, sequence, lost)
+	if st == client.get && h.draining.Load() {
+		comeBack(out)
+	}
 }
 
 // pump sends events to the connection that attach returned lost for, until the stream ends, the

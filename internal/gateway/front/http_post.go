@@ -39,10 +39,17 @@ func (h *httpServer) post(e exchange) {
 	if !ok {
 		return
 	}
+	h.posts.Add(1) // before it is looked whether the server ends; see drain
+	defer h.posts.Add(-1)
+	e.ending = h.draining.Load()
 	if h.postModern(e, frame, accepted) {
 		return
 	}
 	if r.Header.Get(sessionHeader) == "" && isInitialize(frame) {
+		if e.ending {
+			refuseNew(w)
+			return
+		}
 		h.beginSession(e, frame, accepted)
 		return
 	}
@@ -50,6 +57,9 @@ func (h *httpServer) post(e exchange) {
 	if !ok {
 		return
 	}
+	client.exchanges.Add(1)
+	defer client.exchanges.Add(-1)
+	e.ending = h.draining.Load()
 	client.enter()
 	defer client.idle.release()
 	e.handle(client, frame, accepted)
@@ -80,6 +90,8 @@ func isInitialize(frame wire.Frame) bool {
 // beginSession handles an initialize request, which begins a session.
 func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts) {
 	client := newHTTPSession(h.server, h.spill.of(e.account), e.sender)
+	client.exchanges.Add(1)
+	defer client.exchanges.Add(-1)
 	client.distant, client.limits = isDistant(e.r), h.options.Limits
 	client.setHops(e.r.Header.Get(hops.Header))
 	added := false
@@ -117,6 +129,10 @@ func (e exchange) handle(client *httpSession, frame wire.Frame, accepted accepts
 		e.reject(frame, err)
 		return
 	}
+	if e.ending && beginsWork(&message) {
+		refuseNew(e.w)
+		return
+	}
 	if !message.IsRequest() {
 		client.dispatch(&message, noAnswer{})
 		e.w.WriteHeader(http.StatusAccepted)
@@ -150,6 +166,8 @@ func (e exchange) handleBatch(client *httpSession, frame wire.Frame, accepted ac
 	case len(rejected) == 0 && !slices.ContainsFunc(messages, func(m wire.Message) bool { return m.IsRequest() }):
 		client.dispatchBatch(messages, nil, noAnswer{})
 		e.w.WriteHeader(http.StatusAccepted)
+	case e.ending:
+		refuseNew(e.w)
 	default:
 		st := client.posts.add(nil)
 		keys := make([]string, len(messages))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +19,8 @@ type httpSession struct {
 	id    string
 	get   *stream // of messages that belong to no POST
 	posts postStreams
+
+	exchanges atomic.Int64 // POSTs that are being answered
 }
 
 // postStreams are the streams of POSTs that a client may come back for.
@@ -108,6 +111,18 @@ func (p *postStreams) sweep(now time.Time) {
 			delete(p.byNumber, number)
 		}
 	}
+}
+
+// isUnread reports whether a client that has gone may come back for messages.
+func (p *postStreams) isUnread() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, st := range p.byNumber {
+		if st.isUnread() {
+			return true
+		}
+	}
+	return false
 }
 
 // dropAll drops all streams.

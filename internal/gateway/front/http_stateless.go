@@ -67,13 +67,18 @@ func (h *httpServer) serveModern(e exchange, message wire.Message, meta requestM
 		e.refuseModern(id, refused)
 		return
 	}
-	if string(message.Method) == protocol.MethodListen && !accepted.stream {
+	listens := string(message.Method) == protocol.MethodListen
+	if listens && !accepted.stream {
 		refuse(e.w, http.StatusNotAcceptable, protocol.CodeInvalidRequest, "The Accept header must list text/event-stream")
 		return
 	}
 	mark, marked := meta.hops.Text()
 	if err := h.server.admit(mark); err != nil {
 		e.refuseModern(id, &metatool.Error{Code: protocol.CodeInvalidRequest, Message: err.Error()})
+		return
+	}
+	if e.ending && !h.server.suspended.isOurs(meta.state) {
+		refuseNew(e.w)
 		return
 	}
 	if meta.mark = e.r.Header.Get(hops.Header); marked {
@@ -102,8 +107,16 @@ func (h *httpServer) serveModern(e exchange, message wire.Message, meta requestM
 	r := client.newRequest(st, key, meta)
 	r.check = later
 	r.start(&message)
+	streamEnded := func(*output) {}
+	if listens {
+		streamEnded = func(out *output) {
+			if h.draining.Load() {
+				comeBack(out)
+			}
+		}
+	}
 	// That the HTTP client goes cancels its request.
-	if gone := e.answerModern(st, accepted); gone {
+	if gone := e.answerModern(st, accepted, streamEnded); gone {
 		client.requests.cancel(key, call.Cancelled{})
 	}
 }
@@ -136,8 +149,8 @@ func statusOf(code int) int {
 }
 
 // answerModern sends the response to a request. It reports whether the client may have gone
-// before there was one.
-func (e exchange) answerModern(st *stream, accepted accepts) (gone bool) {
+// before there was one. streamEnded is called at the end of a stream.
+func (e exchange) answerModern(st *stream, accepted accepts, streamEnded func(*output)) (gone bool) {
 	defer st.drop()
 	switch form, answer := st.form(e.r.Context(), accepted); form {
 	case alone:
@@ -148,6 +161,7 @@ func (e exchange) answerModern(st *stream, accepted accepts) (gone bool) {
 		lost := st.attach()
 		out.writeHeader()
 		st.pump(e.r.Context(), out, 0, lost)
+		streamEnded(out)
 		return true
 	case bodyless:
 		e.w.WriteHeader(http.StatusAccepted)

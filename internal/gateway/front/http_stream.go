@@ -176,6 +176,13 @@ func (st *stream) detach(lost chan struct{}) {
 	st.signal() // the token that this connection received may have been for the next one
 }
 
+// isUnread reports whether there are messages that no connection reads.
+func (st *stream) isUnread() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.lost == nil && !st.gone && st.taken < st.last
+}
+
 // attached reports whether a connection reads the messages.
 func (st *stream) attached() bool {
 	st.mu.Lock()

@@ -49,10 +49,10 @@ func TestSessionsOfOnePersonAreLimited(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", session, got, want)
 		}
 	}
-	var streams []io.Closer
-	for _, session := range []string{first, third} {
-		streams = append(streams, open(t, "GET", address, "", session, "Who: ada").Body)
-	}
+	firstStream := open(t, "GET", address, "", first, "Who: ada")
+	defer firstStream.Body.Close()
+	thirdStream := open(t, "GET", address, "", third, "Who: ada")
+	defer thirdStream.Body.Close()
 	initialize := strings.Replace(initialize, "%s", string(protocol.Revision20251125), 1)
 	response, body := exchangeWith(t, "POST", address, initialize, "Who: ada")
 	if response.StatusCode != http.StatusTooManyRequests || response.Header.Get("Retry-After") == "" || !strings.Contains(body, "http.limits.sessions") {
@@ -68,9 +68,6 @@ func TestSessionsOfOnePersonAreLimited(t *testing.T) {
 	}
 	limit.Store(3) // by a reload
 	join(t, address, "Who: ada")
-	for _, stream := range streams {
-		stream.Close()
-	}
 }
 
 // Another person's session is not found, whatever they know of it; another token of the same person continues it.

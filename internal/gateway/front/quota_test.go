@@ -156,7 +156,7 @@ func TestSessionsMakeRoomWithinTheirAccount(t *testing.T) {
 func TestStatelessClientsMakeRoomWithinTheirAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 4)
-		defer g.finish(nil)
+		defer g.finish(nil, answerTime)
 		enter := func(of account, capabilities string) *statelessClient {
 			client := g.enter(sender{person: string(of), account: of, audience: Audience{}}, declaring(capabilities))
 			if client != nil {

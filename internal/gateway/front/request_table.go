@@ -90,6 +90,13 @@ func (t *requestTable) cancel(key string, cause error) {
 	}
 }
 
+// count returns how many requests are in flight that can be cancelled.
+func (t *requestTable) count() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.byKey)
+}
+
 // close has no more requests accepted.
 func (t *requestTable) close() {
 	t.mu.Lock()

@@ -334,10 +334,10 @@ func (s *session) close() {
 
 // finish answers what was read, within limits; gone is closed when nobody reads responses any
 // more.
-func (s *session) finish(gone <-chan struct{}) {
+func (s *session) finish(gone <-chan struct{}, limit time.Duration) {
 	s.close()
 	answered := s.requests.answered()
-	patience := time.NewTimer(answerTime)
+	patience := time.NewTimer(limit)
 	defer patience.Stop()
 	select {
 	case <-answered:

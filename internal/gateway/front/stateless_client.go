@@ -78,14 +78,14 @@ func (c *statelessClients) cancelNamed(params wire.Payload) {
 
 // finish lets the requests of all clients finish, and then drops the clients; gone is closed when
 // nobody reads responses any more.
-func (c *statelessClients) finish(gone <-chan struct{}) {
+func (c *statelessClients) finish(gone <-chan struct{}, limit time.Duration) {
 	c.close()
 	var finishing sync.WaitGroup
 	for _, client := range c.all() {
 		finishing.Go(func() {
 			client.subscriptions.close()
 			c.server.suspended.abandonAll(client.session) // while servers can still be told
-			client.finish(gone)
+			client.finish(gone, limit)
 			c.server.remove(client.session)
 			c.server.suspended.abandonAll(client.session)
 		})

@@ -8,7 +8,7 @@ import (
 
 func TestStatelessClientsAreToldApart(t *testing.T) {
 	g := newStatelessClients(newServer(Options{}), 10)
-	defer g.finish(nil)
+	defer g.finish(nil, answerTime)
 	enter := func(owner string, audience Audience, capabilities string) *statelessClient {
 		client := g.enter(sender{person: owner, account: account(owner), audience: audience}, declaring(capabilities))
 		client.idle.release()
@@ -43,7 +43,7 @@ func TestStatelessClientsAreToldApart(t *testing.T) {
 func TestIdleStatelessClientsAreDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 10)
-		defer g.finish(nil)
+		defer g.finish(nil, answerTime)
 		idle := g.enter(sender{person: "idle", account: account("idle"), audience: Audience{}}, declaring(`{}`))
 		busy := g.enter(sender{person: "busy", account: account("busy"), audience: Audience{}}, declaring(`{}`))
 		idle.idle.release()
@@ -66,7 +66,7 @@ func TestIdleStatelessClientsAreDropped(t *testing.T) {
 func TestStatelessClientsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newStatelessClients(newServer(Options{}), 2)
-		defer g.finish(nil)
+		defer g.finish(nil, answerTime)
 		first := g.enter(sender{person: "first", account: account("first"), audience: Audience{}}, declaring(`{}`))
 		first.idle.release()
 		<-time.After(time.Second) // of the bubble
@@ -79,7 +79,7 @@ func TestStatelessClientsAreLimited(t *testing.T) {
 		if g.enter(sender{person: "fourth", account: account("fourth"), audience: Audience{}}, declaring(`{}`)) != nil {
 			t.Error("there are more clients than allowed")
 		}
-		g.finish(nil)
+		g.finish(nil, answerTime)
 		if g.enter(sender{person: "fifth", account: account("fifth"), audience: Audience{}}, declaring(`{}`)) != nil {
 			t.Error("a client came after the end")
 		}

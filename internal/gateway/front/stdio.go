@@ -72,8 +72,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.ReadCloser, out io.WriteC
 	}
 	pipe.held.wait() // they are answered, too
 	var ending sync.WaitGroup
-	ending.Go(func() { pipe.statelessClients.finish(pipe.writer.Closed()) })
-	client.finish(pipe.writer.Closed())
+	ending.Go(func() { pipe.statelessClients.finish(pipe.writer.Closed(), answerTime) })
+	client.finish(pipe.writer.Closed(), answerTime)
 	ending.Wait()
 	if known.Farewell != nil {
 		pipe.writer.TryWrite(known.Farewell)

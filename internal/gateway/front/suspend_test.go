@@ -40,7 +40,7 @@ type suspendBench struct {
 
 func newSuspendBench(t *testing.T) *suspendBench {
 	b := &suspendBench{t, newStatelessClients(newServer(Options{}), 10)}
-	t.Cleanup(func() { b.statelessClients.finish(nil) })
+	t.Cleanup(func() { b.statelessClients.finish(nil, answerTime) })
 	return b
 }
 

@@ -115,6 +115,13 @@ func (s *suspendedCalls) remove(number stateNumber) *request {
 	return r
 }
 
+// count returns how many calls wait for answers.
+func (s *suspendedCalls) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.waiting)
+}
+
 // abandonAll ends the requests of a client that is gone.
 func (s *suspendedCalls) abandonAll(client *session) {
 	s.mu.Lock()

@@ -75,7 +75,11 @@ func (r refusal) fields() fields {
 // address adds the address of a client.
 func (f fields) address(remote string) fields {
 	if at, err := netip.ParseAddrPort(remote); err == nil {
-		return f.text("client.address", at.Addr().Unmap().String()).number("client.port", int64(at.Port()))
+		f = f.text("client.address", at.Addr().Unmap().String())
+		if at.Port() == 0 { // a proxy passed the request on
+			return f
+		}
+		return f.number("client.port", int64(at.Port()))
 	}
 	return f
 }

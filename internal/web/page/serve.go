@@ -24,7 +24,7 @@ func (p *Page) Serve(ctx context.Context, listener net.Listener) error {
 		Handler: Guard(p.fromFile(gate)), ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	httpauth.GuardConnections(server, p.options.Log)
+	httpauth.GuardConnections(server, nil, p.options.Log)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
