@@ -75,7 +75,7 @@ func readClaims(members object, issuer string, now time.Time) (*claims, *Refusal
 		return nil, refuse(reasonIssuer)
 	}
 	subject := members.text("sub")
-	if !IsSubject(subject) {
+	if subject == "" || len(subject) > maxSubject || hidden.Draw(subject) != subject {
 		return nil, refuse(reasonSubject)
 	}
 	audience := members.audience()

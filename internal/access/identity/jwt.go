@@ -117,14 +117,25 @@ func (v *Verifier) verifyAccess(ctx context.Context, token string) (*verified, *
 	if refusal != nil {
 		return nil, refusal
 	}
-	if !v.resource.mayAccept(v.rules.Load().audience, claims.audience) {
-		return nil, refuse(reasonAudience)
+	if refusal := v.checkAccess(claims); refusal != nil {
+		return nil, refusal
 	}
 	key, refusal := v.checkSignature(ctx, t)
 	if refusal != nil {
 		return nil, refusal
 	}
 	return &verified{claims: claims, key: key}, nil
+}
+
+// checkAccess refuses tokens of people who cannot be named, and those that may be used at no path.
+func (v *Verifier) checkAccess(claims *claims) *Refusal {
+	switch {
+	case !IsSubject(claims.person.Subject):
+		return refuse(reasonSubject)
+	case !v.resource.mayAccept(v.rules.Load().audience, claims.audience):
+		return refuse(reasonAudience)
+	}
+	return nil
 }
 
 // checkSignature returns the key of the provider that signed a token. If none did, the keys are fetched again, which happens once a

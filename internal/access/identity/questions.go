@@ -88,8 +88,8 @@ func (q *questions) ask(ctx context.Context, token string, v *Verifier) (*verifi
 	if refusal != nil {
 		return nil, refusal
 	}
-	if !v.resource.mayAccept(v.rules.Load().audience, claims.audience) {
-		return nil, refuse(reasonAudience)
+	if refusal := v.checkAccess(claims); refusal != nil {
+		return nil, refusal
 	}
 	return &verified{claims: claims, token: token, asked: asked}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/metatool"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -75,6 +76,7 @@ func TestSessionsBelongToPeople(t *testing.T) {
 	address, _ := listen(t, newServer(Options{}), HTTPOptions{
 		Identify: func(r *http.Request) Identity {
 			who := byWho(r)
+			who.ID += r.Header.Get("Made-Anew") // a token of the same name is another one
 			who.Credential, who.Toolboxes = Credential{ID: r.Header.Get("Test-Token")}, r.Header["Toolbox"]
 			return who
 		},
@@ -89,6 +91,7 @@ func TestSessionsBelongToPeople(t *testing.T) {
 		"the next token":    {[]string{"Who: ada", "Test-Token: 2", "Toolbox: dev"}, 200},
 		"other toolboxes":   {[]string{"Who: ada", "Test-Token: 2", "Toolbox: ops"}, 404},
 		"all toolboxes":     {[]string{"Who: ada", "Test-Token: 2"}, 404},
+		"only by its name":  {[]string{"Who: ada", "Made-Anew: 1", "Test-Token: 1", "Toolbox: dev"}, 404},
 		"another person":    {[]string{"Who: eve", "Test-Token: 1", "Toolbox: dev"}, 404},
 		"nobody":            {[]string{"Toolbox: dev"}, 404},
 		"again, afterwards": {[]string{"Who: ada", "Test-Token: 3", "Toolbox: dev"}, 200},
@@ -230,4 +233,28 @@ func TestSweepKeepsPeopleWhoMayComeBack(t *testing.T) {
 
 func answeredWithError(text string) metatool.Answer {
 	return metatool.Answer{Outcome: call.Outcome{Error: wire.Raw([]byte(text))}}
+}
+
+// What a request began ends with its token; that its client is gone ends nothing, since it may come back.
+func TestCallsEndWithTheirToken(t *testing.T) {
+	for name, test := range map[string]struct {
+		cause error
+		ends  bool
+	}{"the client is gone": {context.Canceled, false}, "the token has ended": {httpauth.ErrTokenEnded, true}} {
+		_, client := slow(t)
+		inFlight := &request{session: client.session}
+		if _, ok := client.requests.add("1", inFlight); !ok {
+			t.Fatal("no request is taken")
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(test.cause)
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/mcp", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exchange{r: r}.cancelEnded(client, "1", "2")
+		if ended := inFlight.canceller.Cause() != nil; ended != test.ends {
+			t.Errorf("%s: the call has ended: %v", name, ended)
+		}
+	}
 }

@@ -101,6 +101,7 @@ func (s *Server) abandon() {
 func (v *variants) remove(s *Server) {
 	if v.byKey[s.key] == s { // there may be another one by now
 		delete(v.byKey, s.key)
+		v.counts.add(s, -1)
 	}
 	delete(v.members, s)
 	s.mu.Lock()

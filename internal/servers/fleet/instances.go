@@ -83,16 +83,38 @@ var (
 		"or ask those who run the workbench to share the server ('instances')", maxPersonVariants)
 )
 
+// variantCounts tell how many variants there are without looking at each.
+type variantCounts struct {
+	ofPersons int
+	byAccount map[string]int
+}
+
+func (c *variantCounts) add(variant *Server, difference int) {
+	if variant.person != "" {
+		c.ofPersons += difference
+	}
+	if c.byAccount == nil {
+		c.byAccount = make(map[string]int)
+	}
+	if c.byAccount[variant.account] += difference; c.byAccount[variant.account] == 0 {
+		delete(c.byAccount, variant.account)
+	}
+}
+
+// put adds a variant. Called with mu held.
+func (v *variants) put(variant *Server) {
+	if v.byKey == nil {
+		v.byKey = make(map[variantKey]*Server)
+	}
+	v.byKey[variant.key] = variant
+	v.counts.add(variant, 1)
+}
+
 // hasRoom reports whether there may be another variant of this key, after it made room for it. Called with mu held.
 func (v *variants) hasRoom(key *variantKey) bool {
-	count, limit := 0, maxVariants
-	for other := range v.byKey {
-		if (other.person == "") == (key.person == "") {
-			count++
-		}
-	}
+	count, limit := len(v.byKey)-v.counts.ofPersons, maxVariants
 	if key.person != "" {
-		limit = maxPersonVariants
+		count, limit = v.counts.ofPersons, maxPersonVariants
 	}
 	return count < limit || v.makeRoom(key.person != "")
 }

@@ -167,7 +167,7 @@ func (s *Server) readTools(ctx context.Context, session *downstream.Session, sta
 		ServerVersion: session.ServerVersion(), Instructions: session.Instructions(), Capabilities: session.Capabilities(),
 		ListedFor: digestOf(s.key.capabilities),
 	}, s.config.Filter)
-	s.logFaults(s.permitted(snapshot).Warnings)
+	s.logFaults(snapshot.Under(s.fleet.restrictions.Load(), s.toolbox, s.Name()).Warnings)
 	snapshot = s.intern(s.compare(snapshot))
 	s.remember(snapshot, starts)
 	return snapshot, nil

@@ -180,24 +180,18 @@ func (s *Server) retireForAnother() bool {
 // forgetOldest removes the oldest variant of the account that is not running, if the account has reached its limit. Called
 // with mu held.
 func (v *variants) forgetOldest(account string) {
-	if account == "" { // the user who runs the workbench
+	if account == "" || v.counts.byAccount[account] < accountVariants { // "": the user who runs the workbench
 		return
 	}
-	count, oldest := 0, (*Server)(nil)
+	var oldest *Server
 	for _, variant := range v.byKey {
-		if variant.account != account {
-			continue
+		if variant.account == account && !variant.isUp() && (oldest == nil || variant.number < oldest.number) {
+			oldest = variant
 		}
-		count++
-		if variant.isUp() || oldest != nil && oldest.number < variant.number {
-			continue
-		}
-		oldest = variant
 	}
-	if count < accountVariants || oldest == nil {
-		return
+	if oldest != nil {
+		v.remove(oldest)
 	}
-	v.remove(oldest)
 }
 
 func (s *Server) isUp() bool {

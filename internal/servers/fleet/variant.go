@@ -69,6 +69,7 @@ type variants struct {
 	mu      sync.Mutex
 	rooted  bool // it asks for roots, and may answer accordingly
 	byKey   map[variantKey]*Server
+	counts  variantCounts                           // of those in byKey
 	members map[*Server]map[*ClientProfile]struct{} // of each, the configured one included
 	persons personsSeen                             // of all
 
@@ -197,10 +198,7 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 			variant = known
 		case v.hasRoom(&key):
 			variant = s.newVariant(p, key)
-			if v.byKey == nil {
-				v.byKey = make(map[variantKey]*Server)
-			}
-			v.byKey[key] = variant
+			v.put(variant)
 			s.fleet.variantSecrets.add(variant)
 			if s.isDismissed() {
 				variant.dismiss()
