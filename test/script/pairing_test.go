@@ -90,7 +90,7 @@ func runPairing(t *testing.T, p pairing) {
 					"web":      web,
 
 					"certificate": certificate,
-					"page":     page,
+					"page":        page,
 				},
 			})
 		})
