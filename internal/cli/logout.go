@@ -146,7 +146,7 @@ func (l *logins) otherAccounts(address, account string) string {
 	all, _ := l.store.All() // what cannot be read cannot be suggested
 	var names []string
 	for _, one := range all {
-		if err != nil || one.Server != server || one.Account == account || !isLogin(one) {
+		if err != nil || one.Server != server || one.Account == account || !isLogin(one) || credentials.IsPersonal(one.Account) {
 			continue
 		}
 		if one.Account == "" {

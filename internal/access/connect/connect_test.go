@@ -393,6 +393,19 @@ func TestHeadersAndCookie(t *testing.T) {
 			t.Errorf("the request is %v", query)
 		}
 	}
+	forged, err := http.NewRequest(http.MethodGet, link.Address(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged.AddCookie(&http.Cookie{Name: link.cookieName(), Value: "a.b"})
+	response, err := client.Do(forged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if len(response.Cookies()) != 1 || queryOf(t, response.Header.Get("Location")).Get("state") == link.state("a.b") {
+		t.Error("a cookie that the link did not make is taken for its own")
+	}
 	link.pages = quietPages(t)
 	defer link.pages.Close()
 	if cookie := link.httpCookie("x", time.Minute); !cookie.Secure || !strings.HasPrefix(cookie.Name, "__Secure-") || cookie.Path != "/connect/" {

@@ -93,8 +93,6 @@ func use(t *testing.T, s *Server, p *ClientProfile) error {
 func TestNobodyConnects(t *testing.T) {
 	a := newAccounts(t, nil)
 	a.wallet.put("token-of-all", "login of all")
-	a.wallet.key.Account = credentials.SharedAccount
-	a.wallet.put("token-of-all", "login of all")
 	for caller, want := range map[string]string{
 		config.CallerToken + "ci":      "the token 'ci' of the workbench belongs to no person",
 		config.CallerCertificate + "m": "the certificate 'm' belongs to no person",
@@ -126,6 +124,9 @@ func TestNobodyConnects(t *testing.T) {
 	}
 	if n := a.requests.Load(); n != 0 {
 		t.Errorf("%d requests were sent", n)
+	}
+	if status, ok := a.server.LoginStatus(); !ok || status.Issuer != "" {
+		t.Errorf("the login of the user of the workbench is that of the server: %+v", status)
 	}
 	if status := a.server.Status(); status.State != Idle || status.LastError != "" || a.server.NeedsLogin(nil) != nil {
 		t.Errorf("the server itself: %+v", status)

@@ -218,11 +218,11 @@ func (s *Server) leaseNow(caller string) (*Lease, *attempt, error) {
 	if s.refusal != nil {
 		return nil, nil, s.refusal
 	}
-	if needed := s.needsPerson(caller); needed != nil {
-		return nil, nil, needed
-	}
 	if fault := s.config.Fault; fault != nil {
 		return nil, nil, &Failure{reason: fault.Brief(), cause: fault}
+	}
+	if needed := s.needsPerson(caller); needed != nil {
+		return nil, nil, needed
 	}
 	if s.origin == nil {
 		return s.leaseOrStart(caller, true)
