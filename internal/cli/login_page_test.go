@@ -60,7 +60,8 @@ func checkExample(t *testing.T, text string) {
 	if _, ok := members["oauth"]; ok {
 		text = `{"x": {"url": "https://x.test/mcp", ` + strings.TrimPrefix(strings.TrimSpace(text), "{") + `}`
 	}
-	cfg, err := config.Parse("login.md", []byte(`{"toolboxes": {"a": {"description": "d", "mcpServers": `+text+`}}}`), config.ParseOptions{
+	const people = `"http": {"oauth": {"resource": "https://x.test/mcp", "issuer": "https://login.x.test", "toolboxes": {"all": ["*"]}, "clientId": "x"}}`
+	cfg, err := config.Parse("login.md", []byte(`{`+people+`, "toolboxes": {"a": {"description": "d", "mcpServers": `+text+`}}}`), config.ParseOptions{
 		Dir: "/tmp", Home: "/tmp", Lookup: func(string) (string, bool) { return "value", true },
 	})
 	if err != nil {
