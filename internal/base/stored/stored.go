@@ -101,7 +101,7 @@ var (
 		Format: 1, Group: Caches, Kept: "of the last 1,000 servers, at most 256 MiB",
 	}
 	Notebook = &Kind{
-		Name: "the notes of the built-in server `notes`", Place: Data, Patterns: []string{"notes.json", "notes.json.lock", ".notes-*.tmp"},
+		Name: "the notes of the built-in server `notes`", Place: Data, Patterns: []string{"notes.json", "notes.json.lock", "notes-*.json", "notes-*.json.lock", ".notes-*.tmp"},
 		Format: 1, Group: Notes, Kept: "until they are forgotten",
 	}
 	Lock = &Kind{

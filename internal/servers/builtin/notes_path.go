@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,13 +19,30 @@ func NotesFolder() string {
 	return filepath.Dir(path)
 }
 
-// notesPath returns the path of the user's notes on an operating system.
+// PersonVariable is the environment variable that tells a server for whom it runs, where each person has an instance of
+// their own: a PersonKey. Without it, that is the user of the workbench.
+const PersonVariable = "WORKBENCH_PERSON"
+
+// PersonKey returns the value of PersonVariable for a person. It can be part of the name of a file.
+func PersonKey(person string) string {
+	sum := sha256.Sum256([]byte(person))
+	return hex.EncodeToString(sum[:16])
+}
+
+// notesPath returns the path of the notes of the user, or of the person that the server runs for, on an operating system.
 func notesPath(goos string, getenv func(string) string, home func() (string, error)) (string, error) {
 	base, err := dataHome(goos, getenv, home)
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(base, "mcp-workbench", "notes.json"), nil
+	name := "notes.json"
+	if key := getenv(PersonVariable); key != "" {
+		if raw, err := hex.DecodeString(key); err != nil || len(raw) != 16 {
+			return "", &toolbox.Error{Message: "cannot tell whose notes these are: " + PersonVariable + " is not what the workbench sets", Hint: "Do not set it."}
+		}
+		name = "notes-" + key + ".json"
+	}
+	return filepath.Join(base, "mcp-workbench", name), nil
 }
 
 func dataHome(goos string, getenv func(string) string, home func() (string, error)) (string, error) {

@@ -311,6 +311,7 @@ func TestNotesPath(t *testing.T) {
 		{"darwin", "XDG_DATA_HOME", "/data", "/home/u/Library/Application Support/mcp-workbench/notes.json"},
 		{"windows", "LocalAppData", "/Local", "/Local/mcp-workbench/notes.json"},
 		{"windows", "", "", "/home/u/AppData/Local/mcp-workbench/notes.json"},
+		{"linux", PersonVariable, PersonKey("ann"), "/home/u/.local/share/mcp-workbench/notes-49915e0d7d4b402e3017d010bc1c0e83.json"},
 	} {
 		if runtime.GOOS == "windows" && test.key == "XDG_DATA_HOME" {
 			continue // the paths are not absolute there

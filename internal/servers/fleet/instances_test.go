@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/journal"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/builtin"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -577,5 +578,27 @@ func TestPrefetchWithOwnAccounts(t *testing.T) {
 	})
 	if r.starts(t, "own") != 0 || r.server(t, "common").OfferedFor(person(t, "alice", "").ClientProfile) == nil {
 		t.Error("it was started, or the tools of the other one are not known")
+	}
+}
+
+// A built-in server keeps what it is told for each person, whatever the configuration says of its environment.
+func TestBuiltinServersKnowForWhomTheyRun(t *testing.T) {
+	of := func(change func(*config.Server), who string) string {
+		server := loneWith(t, func(s *config.Server) {
+			s.Command, s.Builtin, s.Env = "", "notes", []config.Variable{{Name: builtin.PersonVariable, Value: "forged"}}
+			change(s)
+		})
+		spec, _ := server.For(person(t, who, "").ClientProfile).spec()
+		last := ""
+		for _, entry := range spec.Env {
+			if value, ok := strings.CutPrefix(entry, builtin.PersonVariable+"="); ok {
+				last = value
+			}
+		}
+		return last
+	}
+	alice, bob := of(perPerson, "alice"), of(perPerson, "bob")
+	if alice == bob || alice != builtin.PersonKey("alice") || of(perClient, "alice") != alice || of(perPerson, "") == alice {
+		t.Errorf("alice is %s, bob is %s", alice, bob)
 	}
 }

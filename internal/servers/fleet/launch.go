@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/builtin"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
@@ -205,6 +206,9 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 		}
 	}
 	if s.config.Builtin != "" {
+		if s.person != "" {
+			spec.Env = append(spec.Env, builtin.PersonVariable+"="+builtin.PersonKey(s.person))
+		}
 		spec.Command = s.fleet.options.Executable
 		spec.Args = append([]string{"builtin", s.config.Builtin}, s.config.Args...)
 	}
