@@ -65,9 +65,9 @@ func (s *Server) signInFor(p *ClientProfile) *signIn {
 // isPersonal reports whether it is the account of one person.
 func (s *signIn) isPersonal() bool { return s != nil && s.person != connect.Person{} }
 
-// needsPerson returns why a server cannot be used for a caller who is no person; nil if it can.
+// needsPerson returns why a remote server cannot be used for a caller who is no person; nil if it can.
 func (s *Server) needsPerson(caller string) *LoginNeededError {
-	if !hasOwnAccounts(&s.config) || s.signIn.isPersonal() {
+	if !hasOwnAccounts(&s.config) || s.config.URL == "" || s.signIn.isPersonal() {
 		return nil
 	}
 	who := "this request is nobody's"
