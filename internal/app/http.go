@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"sync"
@@ -19,6 +20,8 @@ type HTTPOptions struct {
 	Tokens *httpauth.Store // nil: clients need none, and nobody signs in
 	Page   *Page           // nil: there is none
 
+	// Trusts reports whether the client certificate of a connection still counts. Nil: it does.
+	Trusts func(*tls.ConnectionState) bool
 	// Checks return why nobody can be served, in words for anybody: /readyz fails with them. They must not block.
 	Checks []func() error
 	// Hurry is closed to end at once while calls are finished. Nil: nobody does.
@@ -107,7 +110,7 @@ func (a *App) newVerifier(settings config.HTTP, options HTTPOptions) (*identity.
 
 func (a *App) gateOptions(settings config.HTTP, options HTTPOptions, verifier *identity.Verifier, pages *connect.Pages) httpauth.GateOptions {
 	gate := httpauth.GateOptions{
-		Store: options.Tokens, Rules: rules(settings), Log: a.log,
+		Store: options.Tokens, Rules: rules(settings), Log: a.log, Trusts: options.Trusts,
 		Refused: a.tokenRefused(),
 		NeedsNoToken: func(path string) bool {
 			return path == front.HealthPath || path == front.ReadyPath || pages.IsPublic(path) || options.Page != nil && options.Page.IsPublic(path)

@@ -115,7 +115,7 @@ func runServe(ctx context.Context, g globals, options serveOptions, stderr io.Wr
 	defer stop()
 	return s.Run(ctx, service.OverHTTP, func(ctx context.Context, workbench *app.App) error {
 		fmt.Fprintf(stderr, "mcp-workbench: listening on %s\n", url)
-		http := app.HTTPOptions{Tokens: store, Hurry: hurry, Checks: []func() error{certificateCheck(listener.Certificates)}}
+		http := app.HTTPOptions{Tokens: store, Hurry: hurry, Trusts: listener.Certificates.Trusts, Checks: []func() error{certificateCheck(listener.Certificates)}}
 		if !options.ui {
 			return workbench.ServeHTTP(ctx, listener, http)
 		}

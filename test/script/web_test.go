@@ -103,11 +103,11 @@ func web(ts *testscript.TestScript, neg bool, args []string) {
 	if mustFail {
 		ts.Check(mcptest.Eventually(replyTime, func() error {
 			response, err := ask()
-			if err != nil {
-				return nil
+			if err == nil {
+				_ = response.Body.Close()
+				return fmt.Errorf("it is answered with %s", response.Status)
 			}
-			_ = response.Body.Close()
-			return fmt.Errorf("it is answered with %s", response.Status)
+			return nil // it failed, as it should
 		}))
 		return
 	}

@@ -13,7 +13,7 @@ import (
 // that is configured. The names are looked up for each request, since a reload may change them.
 func (g *Gate) byCertificate(request *http.Request) (who Identity, refused *refusal, ok bool) {
 	clients := g.rules.Load().clients
-	if len(clients) == 0 || request.TLS == nil || len(request.TLS.VerifiedChains) == 0 {
+	if len(clients) == 0 || request.TLS == nil || len(request.TLS.VerifiedChains) == 0 || !g.trusts(request.TLS) {
 		return Identity{}, nil, false
 	}
 	certificate := request.TLS.VerifiedChains[0][0]

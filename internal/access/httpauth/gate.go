@@ -4,6 +4,7 @@ package httpauth
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -26,6 +27,9 @@ type GateOptions struct {
 	Rules    Rules        // what is allowed beyond the defaults
 	Log      *slog.Logger // nil: discard
 
+	// Trusts reports whether the client certificate of a connection still counts: it was verified when the connection began.
+	// Nil: it does.
+	Trusts func(*tls.ConnectionState) bool
 	// NeedsNoToken reports whether a path, as sent, is public, such as /healthz. Host and origin are still checked.
 	// Nil: no path is.
 	NeedsNoToken func(path string) bool
@@ -52,6 +56,7 @@ type Gate struct {
 	next     http.Handler
 	store    *Store
 	verifier Verifier
+	trusts   func(*tls.ConnectionState) bool
 	exempt   func(path string) bool
 	needs    func(path string) Right
 	refused  func(remote string, who Identity, reason string)
@@ -80,6 +85,9 @@ func NewGate(next http.Handler, options GateOptions) *Gate {
 	}
 	if g.refused == nil {
 		g.refused = func(string, Identity, string) {}
+	}
+	if g.trusts = options.Trusts; g.trusts == nil {
+		g.trusts = func(*tls.ConnectionState) bool { return true }
 	}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)

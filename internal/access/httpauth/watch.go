@@ -2,6 +2,7 @@ package httpauth
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"slices"
@@ -36,8 +37,9 @@ type watched struct {
 
 type watchedRequest struct {
 	who   Identity
-	until time.Time // zero: as long as the credential counts
-	cause error     // of the end then
+	tls   *tls.ConnectionState // with the certificate that it came with; nil: it came with a token
+	until time.Time            // zero: as long as the credential counts
+	cause error                // of the end then
 	end   context.CancelCauseFunc
 }
 
@@ -45,6 +47,9 @@ type watchedRequest struct {
 func (w *watched) watch(ctx context.Context, request *http.Request, who Identity) (_ context.Context, leave func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	watching := watchedRequest{who: who, end: end}
+	if who.Kind == ByCertificate {
+		watching.tls = request.TLS
+	}
 	watching.until, watching.cause = endOf(request, who.Expires, time.Now())
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,12 +81,12 @@ func endOf(request *http.Request, expires, now time.Time) (until time.Time, caus
 }
 
 // cancelEnded cancels the requests of credentials that count no longer, or whose time has come.
-func (w *watched) cancelEnded(now time.Time, counts validity) {
+func (w *watched) cancelEnded(now time.Time, counts validity, trusts func(*tls.ConnectionState) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, request := range w.byKey {
 		switch {
-		case !counts(request.who.ID, request.who.Credential, request.who.Expires.Add(finishTime)):
+		case !counts(request.who.ID, request.who.Credential, request.who.Expires.Add(finishTime)), request.tls != nil && !trusts(request.tls):
 			request.end(ErrTokenEnded)
 		case !request.until.IsZero() && !now.Before(request.until):
 			request.end(request.cause)
@@ -99,7 +104,7 @@ func (g *Gate) Watch(ctx context.Context) {
 	for {
 		select {
 		case now := <-ticker.C:
-			g.running.cancelEnded(now, g.countsAt(now))
+			g.running.cancelEnded(now, g.countsAt(now), g.trusts)
 		case <-ctx.Done():
 			return
 		}

@@ -256,29 +256,38 @@ func TestRootsOfOnePersonAreNotTheOthers(t *testing.T) {
 
 // Where each person has a login, the tools of one are no other one's either.
 func TestToolsOfOwnAccountsAreNotShared(t *testing.T) {
-	var told announced
-	r := newRig(t, map[string]string{"S": privateSpec}, func(s *config.Server) { s.OAuth = &config.OAuth{Accounts: config.AccountsPerPerson} }, told.options(t.TempDir()))
-	server := r.server(t, "S")
-	r.Prefetch(r.Toolboxes())
-	alice := person(t, "alice", "")
-	<-alice.begin(t, server, "hi")
-	if server.OfferedFor(alice.ClientProfile) == nil {
-		t.Fatal("her own tools are not known")
-	}
-	another := person(t, "alice", `{"sampling":{}}`) // who has no session yet
-	if server.OfferedFor(another.ClientProfile) == nil || listed(server.ListsFor(another.ClientProfile)) == "" {
-		t.Error("her other client does not know what her account offers")
-	}
-	later := r.again(t, Options{Copies: r.options.Copies})
-	for name, one := range map[string]*Server{"this run": server, "the next run": later.server(t, "S")} {
-		for _, m := range []*member{person(t, "bob", ""), newMember(t, "")} {
-			if offered := one.OfferedFor(m.ClientProfile); offered != nil || listed(one.ListsFor(m.ClientProfile)) != "" {
-				t.Errorf("%s: %q is shown what another account offers", name, m.options.Person)
+	for _, hasUser := range []bool{false, true} {
+		t.Run(fmt.Sprintf("user of the workbench %t", hasUser), func(t *testing.T) {
+			var told announced
+			r := newRig(t, map[string]string{"S": privateSpec}, func(s *config.Server) { s.OAuth = &config.OAuth{Accounts: config.AccountsPerPerson} }, told.options(t.TempDir()))
+			server := r.server(t, "S")
+			if hasUser { // with a login of their own
+				if err := call(t.Context(), server, "hi"); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-	}
-	if bob := person(t, "bob", ""); told.to(bob) > 0 {
-		t.Error("another person is told of changes")
+			alice := person(t, "alice", "")
+			<-alice.begin(t, server, "hi")
+			another := person(t, "alice", `{"sampling":{}}`) // who has no session yet
+			if server.OfferedFor(alice.ClientProfile) == nil || server.OfferedFor(another.ClientProfile) == nil || listed(server.ListsFor(another.ClientProfile)) == "" {
+				t.Error("her clients do not know what her account offers")
+			}
+			strangers := []*member{person(t, "bob", "")}
+			if told.to(strangers[0]) > 0 {
+				t.Error("another person is told of changes")
+			}
+			if !hasUser {
+				strangers = append(strangers, newMember(t, ""))
+			}
+			later := r.again(t, Options{Copies: r.options.Copies})
+			for name, one := range map[string]*Server{"this run": server, "the next run": later.server(t, "S")} {
+				for _, m := range strangers {
+					if offered := one.OfferedFor(m.ClientProfile); offered != nil || listed(one.ListsFor(m.ClientProfile)) != "" {
+						t.Errorf("%s: %q is shown what another account offers", name, m.options.Person)
+					}
+				}
+			}
+		})
 	}
 }
 
@@ -553,4 +562,20 @@ func TestAThousandPeople(t *testing.T) {
 		}
 		return true
 	})
+}
+
+// Of a server to which each person logs in, nothing can be known before.
+func TestPrefetchWithOwnAccounts(t *testing.T) {
+	r := newRig(t, map[string]string{"own": askTools, "common": askTools}, func(s *config.Server) {
+		if perPerson(s); s.Name == "own" {
+			s.OAuth = &config.OAuth{Accounts: config.AccountsPerPerson}
+		}
+	}, Options{})
+	r.Prefetch(r.Toolboxes())
+	eventually(t, "the end of the prefetch", func() bool {
+		return r.starts(t, "common") == 1 && !r.server(t, "common").isUp()
+	})
+	if r.starts(t, "own") != 0 || r.server(t, "common").OfferedFor(person(t, "alice", "").ClientProfile) == nil {
+		t.Error("it was started, or the tools of the other one are not known")
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // Clients of different persons may share a session with a server, which cannot distinguish them. This file records the
@@ -85,9 +86,10 @@ func (s *Server) RecordTask(p *ClientProfile, id string) {
 	}
 }
 
-// ServesOthers reports whether clients of other persons use or have used the server.
+// ServesOthers reports whether clients of other persons use or have used the server: not a process of one person alone, though
+// another one may have its own; of a remote server, it is not known what its sessions have in common.
 func (s *Server) ServesOthers(p *ClientProfile) bool {
-	if p == nil {
+	if p == nil || s.instances != config.InstancesShared && s.config.URL == "" {
 		return false
 	}
 	s.variants.mu.Lock()

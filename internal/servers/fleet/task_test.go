@@ -95,6 +95,31 @@ func TestTasksOfOtherSessions(t *testing.T) {
 	}
 }
 
+// Tasks of a process are those of its person, whoever else has a process of the server. A remote server may have the same tasks in
+// all of its sessions.
+func TestTasksOfInstances(t *testing.T) {
+	for _, url := range []string{"", "http://127.0.0.1:1/"} {
+		server := loneWith(t, func(s *config.Server) {
+			perPerson(s)
+			s.URL = url
+		})
+		alice, bob := person(t, "alice", ""), person(t, "bob", "")
+		server.For(alice.ClientProfile)
+		server.For(bob.ClientProfile)
+		server.RecordTask(alice.ClientProfile, "1")
+		isRemote := url != ""
+		if server.ServesOthers(bob.ClientProfile) != isRemote || server.HidesTask(bob.ClientProfile, "1") != isRemote || server.HidesTask(bob.ClientProfile, "2") != isRemote {
+			t.Errorf("%q: what is shown of tasks is not right", url)
+		}
+		if server.HidesTask(alice.ClientProfile, "1") {
+			t.Errorf("%q: her own task is hidden", url)
+		}
+		if _, known := server.variants.tasks.find("1"); known != isRemote {
+			t.Errorf("%q: what is recorded for all sessions is not right", url)
+		}
+	}
+}
+
 func TestOwnersOfTasksAreBounded(t *testing.T) {
 	var owners taskOwners
 	alice, bob := person(t, "alice", ""), person(t, "bob", "")
