@@ -36,7 +36,12 @@ func TestStorageIsDocumented(t *testing.T) {
 // dialers are the files that may open connections, and to what.
 var dialers = map[string]string{
 	"internal/base/webclient/guard.go":          "what a configured server and its authorization server name",
+	"internal/base/webclient/guard_client.go":   "what a configured identity provider names",
 	"internal/base/webclient/webclient.go":      "what the callers below name",
+	"internal/access/identity/identity.go":      "the identity provider in the configuration of a team, by the guarded client",
+	"internal/access/identity/provider.go":      "the same",
+	"internal/access/connect/connect.go":        "the same",
+	"internal/terminal/doctor/serve.go":         "the address that 'serve --check' would listen on",
 	"internal/app/service/bridge.go":            "the workbench that a bridge is started for",
 	"internal/servers/downstream/client.go":     "configured servers",
 	"internal/servers/downstream/remote.go":     "configured servers",
