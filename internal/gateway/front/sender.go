@@ -3,6 +3,7 @@ package front
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
@@ -45,6 +46,15 @@ func senderOf(who Identity, remote, only string) sender {
 		person: who.ID, account: accountOf(who.ID, remote), audience: Audience{Toolboxes: who.Toolboxes, Only: only, Caller: who.Caller},
 		display: who.Display, issuer: who.Issuer, credential: who.Credential,
 	}
+}
+
+// personName returns a name of the sender for people to read; "" for the user of the workbench.
+func (s *sender) personName() string {
+	if s.person == "" || s.display != "" {
+		return s.display
+	}
+	_, name, _ := strings.Cut(s.audience.Caller, ":")
+	return name
 }
 
 // use notes that a request of the client came with a credential.

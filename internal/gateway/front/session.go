@@ -147,7 +147,7 @@ func shortText(said wire.Payload) string {
 func (s *session) joinFleet(capabilities []byte, info wire.Payload) {
 	next := fleet.NewClientProfile(fleet.ProfileOptions{
 		Capabilities: capabilities, Name: shortText(info.Member("name")), Version: shortText(info.Member("version")), Modern: s.stateless != nil, Folder: s.origin.Folder, Environment: s.origin.Environment,
-		Foreign: s.foreign, Person: s.person, Caller: s.audience.Caller, Issuer: s.issuer, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant, AtPage: s.server.options.People.TakesQuestions(),
+		Foreign: s.foreign, Person: s.person, PersonName: s.personName(), Caller: s.audience.Caller, Issuer: s.issuer, Account: string(s.account), Hops: hops.Chain(s.hops()), Distant: s.distant, AtPage: s.server.options.People.TakesQuestions(),
 		Ask: s.Ask, Notice: s.forwardNotice, Began: s.serverBegan,
 	})
 	if before := s.profile.Swap(next); before != nil {

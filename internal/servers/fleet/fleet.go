@@ -175,8 +175,8 @@ func (f *Fleet) mask() {
 
 // Limits of the secrets of logins that are masked. Tokens are replaced again and again; the oldest have expired.
 const (
-	maxTokens     = 500       // secrets that are masked; the oldest are dropped
-	maxTokenBytes = 256 << 10 // of all of them together: the masker is made anew with each token
+	maxTokens     = 4000    // secrets that are masked; the oldest are dropped
+	maxTokenBytes = 2 << 20 // of all of them together: the masker is made anew with each token
 )
 
 // Hide masks the secrets of a login, such as its tokens, in what servers say.
