@@ -170,7 +170,7 @@ func (m message) text() string {
 func (c *caller) call(tool, arguments string, asked func(message)) message {
 	c.o.t.Helper()
 	c.id++
-	return c.read(c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.id, tool, arguments)), asked)
+	return c.read(c.post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.id, tool, arguments)), asked) //nolint:bodyclose // read closes it
 }
 
 func (c *caller) read(response *http.Response, asked func(message)) (last message) {
@@ -211,7 +211,7 @@ func (c *caller) modern(more string) message {
 	c.id++
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}}}}`
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"use_tool","arguments":%s,%s%s}}`, c.id, useRun, more, meta)
-	return c.read(c.post(body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "use_tool"), nil)
+	return c.read(c.post(body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "use_tool"), nil) //nolint:bodyclose // read closes it
 }
 
 func (o *ownAccounts) visit(subject, address string) *oauthtest.Page {
