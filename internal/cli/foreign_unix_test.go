@@ -147,7 +147,7 @@ var hostileRuns = map[string][]hostileRun{
 	"history":      {{args: nil, shows: true}, {args: []string{"--json"}, shows: true}, {args: []string{"--errors", "--pid", hostile}}},
 	"logs":         {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$GOOD", "--json"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},
 	"restart":      {{args: []string{"$GOOD"}, shows: true}, {args: []string{"$BAD"}, shows: true}, {args: []string{hostile + "x"}, shows: true}},
-	"serve":        {{args: []string{"--no-auth", "--listen", hostile}, shows: true}, {args: []string{"--no-auth", "--toolbox", hostile}, shows: true}},
+	"serve":        {{args: []string{"--no-auth", "--listen", hostile}, shows: true}, {args: []string{"--no-auth", "--listen", "127.0.0.1:0", "--toolbox", hostile}, shows: true}},
 	"token":        {{}},
 	"token add":    {{args: []string{"laptop", "--toolbox", "$BOX"}, shows: true}, {args: []string{hostile}}},
 	"token list":   {{args: nil, shows: true}},
