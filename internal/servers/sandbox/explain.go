@@ -1,0 +1,132 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// Denial is something that the sandbox refused a program, as far as its output tells.
+type Denial struct {
+	What string // a path, an address or a name of a host
+	Fix  string // what allows it
+}
+
+// The forms in which programs tell of a refusal: Node.js, Python, Go, Rust, the shell and its tools. The first group is the path or
+// the address.
+var (
+	refusedPaths = []*regexp.Regexp{
+		regexp.MustCompile(`(?:EACCES|EPERM|EROFS)[^']*'([^']+)'`),
+		regexp.MustCompile(`\[Errno (?:1|13)\] [^:]*: '([^']+)'`),
+		regexp.MustCompile(`(?i)npm (?:error|err!) path (/\S+)`),
+		regexp.MustCompile("(?i)[‘'\"`](/[^’'\"`]+)[’'\"`][^/]*(?:permission denied|operation not permitted)"),
+		regexp.MustCompile(`(?i)(/[^\s:'"]+)"?: (?:permission denied|operation not permitted)`),
+		regexp.MustCompile("(?i)(?:permission denied|operation not permitted)[^/]*[ ‘'\"`(](/[^’'\"`)\\s]+)"),
+	}
+	refusedAddresses = []*regexp.Regexp{
+		regexp.MustCompile(`(?:connect|listen|bind|send) (?:EACCES|EPERM):? ?(?:permission denied )?(\S+)`),
+		regexp.MustCompile(`dial (?:tcp|udp)[46]? (\S+?): socket`),
+		regexp.MustCompile(`listen (?:tcp|udp)[46]? (\S+?): socket`),
+		regexp.MustCompile(`getaddrinfo (?:EAI_AGAIN|ENOTFOUND|EACCES) (\S+)`),
+		regexp.MustCompile(`dial unix (\S+?): socket`),
+		regexp.MustCompile(`(?i)(?:error sending request for url|failed to fetch:?|request to) \(?.?https?://([^/\s)'"]+)`),
+		regexp.MustCompile(`lookup (\S+?)(?: on \S+)?: .*(?:socket|permission denied)`),
+	}
+	refusedNames = regexp.MustCompile(`(?i)(temporary failure in name resolution|could not resolve host|name or service not known|dns error)`)
+)
+
+// Explain finds what a program was refused by the sandbox in lines that it printed. What the sandbox allows, and the system
+// refuses, is not among it.
+func (p *Plan) Explain(lines []string) (denials []Denial) {
+	seen := make(map[string]bool)
+	for _, line := range lines {
+		denial, ok := p.explain(line)
+		if ok && !seen[denial.What] {
+			seen[denial.What] = true
+			denials = append(denials, denial)
+		}
+	}
+	return denials
+}
+
+func (p *Plan) explain(line string) (Denial, bool) {
+	for _, form := range refusedAddresses {
+		if match := form.FindStringSubmatch(line); match != nil {
+			if strings.HasPrefix(match[1], "/") || strings.HasPrefix(match[1], "@") {
+				return unixSocket(match[1]), true
+			}
+			if !p.Network {
+				return Denial{What: strings.TrimRight(match[1], ".,;"), Fix: networkFix}, true
+			}
+		}
+	}
+	if refusedNames.MatchString(line) && !p.Network {
+		return Denial{What: "the network", Fix: networkFix}, true
+	}
+	for _, form := range refusedPaths {
+		if match := form.FindStringSubmatch(line); match != nil {
+			if path := filepath.Clean(match[1]); filepath.IsAbs(path) {
+				return p.explainPath(path)
+			}
+		}
+	}
+	return Denial{}, false
+}
+
+const networkFix = `"sandbox": {"network": true}`
+
+func unixSocket(path string) Denial {
+	return Denial{What: path, Fix: `no sandbox lets a server use Unix sockets: "sandbox": false, if it needs this one`}
+}
+
+// explainPath returns the denial of a path. A path that may be written to was refused by the system.
+func (p *Plan) explainPath(path string) (Denial, bool) {
+	real := realPath(path)
+	switch {
+	case p.Writes(real):
+		return Denial{}, false
+	case isSocket(real):
+		return unixSocket(path), true
+	case !p.Reads(real):
+		return Denial{What: path, Fix: `"sandbox": {"read": [` + quoted(path) + `]}, or "write" if it changes it`}, true
+	}
+	folder := path
+	if !isFolder(real) {
+		folder = filepath.Dir(path)
+	}
+	return Denial{What: path, Fix: `"sandbox": {"write": [` + quoted(folder) + `]}`}, true
+}
+
+// realPath resolves the links of a path as far as it exists.
+func realPath(path string) string {
+	for above, rest := path, ""; ; above, rest = filepath.Dir(above), filepath.Join(filepath.Base(above), rest) {
+		if real, err := filepath.EvalSymlinks(above); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if above == "/" || above == "." {
+			return path
+		}
+	}
+}
+
+// String describes the denial for people.
+func (d Denial) String() string {
+	return "the sandbox refused it " + d.What + "; to allow it: " + d.Fix
+}
+
+func isSocket(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&os.ModeSocket != 0
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func quoted(text string) string {
+	encoded, _ := json.Marshal(text) // a string can always be encoded
+	return string(encoded)
+}
