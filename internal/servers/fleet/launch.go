@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
 )
 
 // launch starts the server. Some servers exit at the first request if it is of the other era. Such a server is started
@@ -73,7 +74,14 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 		if _, ok := errors.AsType[*process.CommandError](err); !ok {
 			s.progress.restart(StepStart)
 		}
-		return nil, &Failure{reason: s.fleet.masker.Load().Mask(err.Error()), cause: err}
+		failure := &Failure{reason: s.fleet.masker.Load().Mask(err.Error()), cause: err}
+		if wrong, ok := errors.AsType[*sandbox.Error](err); ok {
+			failure.hint = wrong.Fix
+		}
+		return nil, failure
+	}
+	if gaps := child.Gaps(); len(gaps) > 0 {
+		s.log.Warn("the sandbox of the server is not complete on this system (sandbox.bestEffort)", "missing", strings.Join(gaps, "; "))
 	}
 	s.mu.Lock()
 	s.last = child
@@ -91,7 +99,9 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 	s.progress.fail() // at once, because stopping the process takes time
 	err = s.explain(child, err, s.config.Timeouts.Connect)
 	if failure, ok := errors.AsType[*Failure](err); ok {
-		failure.hint = withheldHint(withheld, child)
+		if failure.hint = s.deniedHint(child); failure.hint == "" {
+			failure.hint = withheldHint(withheld, child)
+		}
 	}
 	s.discard(in)
 	return nil, err
@@ -193,6 +203,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 			spec.Env[i] = "PWD=" + folder // the inherited value is that of the workbench
 		}
 	}
+	spec.Sandbox = s.sandbox()
 	if s.config.Builtin != "" {
 		spec.Command = s.fleet.options.Executable
 		spec.Args = append([]string{"builtin", s.config.Builtin}, s.config.Args...)

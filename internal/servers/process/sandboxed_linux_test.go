@@ -62,7 +62,12 @@ func newScene(t *testing.T) *scene {
 // listen opens sockets outside of the sandbox.
 func (s *scene) listen() {
 	s.t.Helper()
-	s.unix, s.datagram = filepath.Join(s.outside, "s"), filepath.Join(s.outside, "d")
+	folder, err := os.MkdirTemp("/tmp", "mcp") // paths of sockets are short
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	s.unix, s.datagram = filepath.Join(folder, "s"), filepath.Join(folder, "d")
 	for _, listener := range []struct{ network, address string }{{"tcp", "127.0.0.1:0"}, {"unix", s.unix}} {
 		l, err := net.Listen(listener.network, listener.address)
 		if err != nil {
@@ -130,7 +135,7 @@ func (s *scene) check() {
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
-	if names = slices.DeleteFunc(names, func(name string) bool { return name == "s" || name == "d" }); !slices.Equal(names, []string{"victim"}) {
+	if !slices.Equal(names, []string{"victim"}) {
 		s.t.Errorf("the folder has %q", names)
 	}
 	info, err := os.Stat(s.victim)
@@ -167,9 +172,36 @@ func attempt(t *testing.T, h *Host, box *Sandbox, name string, args ...string) s
 	return result
 }
 
+// hostileProgram is this binary; a copy of it where its path matters.
+var hostileProgram = ownExecutable
+
+// copyProgram makes hostileProgram a copy in a folder that everybody can read. The one of go test may be closed to those who
+// are not root, so that nothing can be allowed for it.
+func copyProgram(t *testing.T) {
+	t.Helper()
+	folder, err := os.MkdirTemp("/tmp", "mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, fromErr := os.Open(ownExecutable)
+	to, toErr := os.OpenFile(filepath.Join(folder, "hostile"), os.O_WRONLY|os.O_CREATE, 0o700)
+	if err := errors.Join(fromErr, toErr); err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(to, from)
+	if err := errors.Join(err, from.Close(), to.Close()); err != nil {
+		t.Fatal(err)
+	}
+	hostileProgram = to.Name()
+	t.Cleanup(func() {
+		hostileProgram = ownExecutable
+		_ = os.RemoveAll(folder)
+	})
+}
+
 func attackSpec(box *Sandbox, name string, args ...string) Spec {
 	return Spec{
-		Command: ownExecutable, Args: mcptest.RoleArgs("attack", append([]string{os.DevNull, name}, args...)...),
+		Command: hostileProgram, Args: mcptest.RoleArgs("attack", append([]string{os.DevNull, name}, args...)...),
 		Env: append(os.Environ(), "GORACE=atexit_sleep_ms=0"), Sandbox: box,
 	}
 }
@@ -227,6 +259,7 @@ var hostilities = []hostility{
 
 // TestHostileServer tries everything as the user who runs the tests.
 func TestHostileServer(t *testing.T) {
+	copyProgram(t)
 	h := newTestHost(t, HostOptions{StateDir: t.TempDir()})
 	for _, row := range hostilities {
 		for _, network := range []bool{false, true} {
@@ -308,13 +341,11 @@ func TestHostileServerOfNobody(t *testing.T) {
 
 // What is not hostile works: files, modes and times in the folder, temporary files, processes, the list of addresses.
 func TestSandboxedServerWorks(t *testing.T) {
+	copyProgram(t)
 	h := newTestHost(t, HostOptions{StateDir: t.TempDir()})
 	for _, policy := range []sandbox.Policy{{ReadAll: true}, {}, {ReadAll: true, Network: true}} {
 		s := newScene(t)
 		policy.Write = []string{s.within}
-		if policy.Read = nil; !policy.ReadAll {
-			policy.Read = []string{filepath.Dir(mcptest.Self())}
-		}
 		if result := attempt(t, h, &Sandbox{Policy: policy, Name: "ordinary"}, "ordinary", s.victim, s.within); result != "done" {
 			t.Errorf("%+v: %s", policy, result)
 		}

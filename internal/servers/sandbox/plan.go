@@ -39,14 +39,10 @@ type Plan struct {
 // NewPlan returns the plan for a program. It reads the file system only.
 func NewPlan(policy Policy, program Program) (*Plan, error) {
 	plan := &Plan{
-		Path: program.Path, Args: program.Args, ReadAll: policy.ReadAll, Network: policy.Network, Memory: policy.Memory,
+		Path: program.Path, Args: program.Args, ReadAll: policy.readsAll(), Network: policy.Network, Memory: policy.Memory,
 		BestEffort: policy.BestEffort, LandlockVersion: policy.LandlockVersion,
 	}
-	write, err := realPaths("write", policy.Write, program.Dir)
-	if err != nil {
-		return nil, err
-	}
-	read, err := realPaths("read", policy.Read, program.Dir)
+	read, write, err := files(&policy, program.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -61,14 +57,58 @@ func NewPlan(policy Policy, program Program) (*Plan, error) {
 	env.set("TEMP", own[0])
 	applyPresets(env, own[1])
 	plan.Env = env.entries
-	if !policy.ReadAll {
-		if program.Own {
+	if !policy.readsAll() {
+		if program.Own && policy.Bound.readsAll() {
 			read = append(read, program.Dir)
 		}
 		read = slices.Concat(read, existing(systemPaths()), existing(programPaths(program, env)))
 		plan.Read = outermost(read)
 	}
 	return plan, nil
+}
+
+// readsAll reports whether all files can be read.
+func (p *Policy) readsAll() bool { return p == nil || p.ReadAll && p.Bound.readsAll() }
+
+// files returns the paths of a policy without symbolic links.
+func files(policy *Policy, dir string) (read, write []string, err error) {
+	write, err = realPaths("write", policy.Write, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	read, err = realPaths("read", policy.Read, dir)
+	if err != nil || policy.Bound == nil {
+		return read, write, err
+	}
+	// The bound is compared by what paths lead to: a link in a project can lead anywhere.
+	boundRead, boundWrite, err := files(policy.Bound, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case policy.ReadAll:
+		read = slices.Concat(boundRead, boundWrite)
+	case !policy.Bound.readsAll():
+		read = common(slices.Concat(read, write), slices.Concat(boundRead, boundWrite))
+	default:
+		read = slices.Concat(read, write)
+	}
+	return read, common(write, boundWrite), nil
+}
+
+// common returns what is within paths of both lists.
+func common(a, b []string) (both []string) {
+	for _, path := range a {
+		if isWithinAny(path, b) {
+			both = append(both, path)
+		}
+	}
+	for _, path := range b {
+		if isWithinAny(path, a) {
+			both = append(both, path)
+		}
+	}
+	return both
 }
 
 // Writes reports whether the plan lets a program write to a path.

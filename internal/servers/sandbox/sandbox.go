@@ -29,6 +29,9 @@ type Policy struct {
 	Memory     int64 // of each process, in bytes; 0: no limit
 	BestEffort bool  // start although the kernel lacks something
 
+	// Bound, if set, is a policy that also holds: of the files, those count that both allow. The rest of it is ignored.
+	Bound *Policy
+
 	// LandlockVersion pretends that the kernel has no newer version of Landlock, for tests; negative: that it has none.
 	// Default: what the kernel has.
 	LandlockVersion int
