@@ -30,6 +30,7 @@ var (
 		regexp.MustCompile(`dial (?:tcp|udp)[46]? (\S+?): socket`),
 		regexp.MustCompile(`listen (?:tcp|udp)[46]? (\S+?): socket`),
 		regexp.MustCompile(`getaddrinfo (?:EAI_AGAIN|ENOTFOUND|EACCES) (\S+)`),
+		regexp.MustCompile(`request to (\S+) failed: cache mode is 'only-if-cached'`),
 		regexp.MustCompile(`dial unix (\S+?): socket`),
 		regexp.MustCompile(`(?i)(?:error sending request for url|failed to fetch:?|request to) \(?.?https?://([^/\s)'"]+)`),
 		regexp.MustCompile(`lookup (\S+?)(?: on \S+)?: .*(?:socket|permission denied)`),
@@ -113,7 +114,7 @@ func realPath(path string) string {
 
 // String describes the denial for people.
 func (d Denial) String() string {
-	return "the sandbox refused it " + d.What + "; to allow it: " + d.Fix
+	return "the sandbox refused " + d.What + "; to allow it: " + d.Fix
 }
 
 func isSocket(path string) bool {

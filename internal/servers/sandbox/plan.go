@@ -55,7 +55,7 @@ func NewPlan(policy Policy, program Program) (*Plan, error) {
 	env.set("TMPDIR", own[0])
 	env.set("TMP", own[0])
 	env.set("TEMP", own[0])
-	applyPresets(env, own[1])
+	applyPresets(env, own[1], policy.Network)
 	plan.Env = env.entries
 	if !policy.readsAll() {
 		if program.Own && policy.Bound.readsAll() {

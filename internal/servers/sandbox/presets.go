@@ -12,7 +12,7 @@ var cacheFolders = []cacheFolder{
 	{"XDG_CACHE_HOME", "cache"},
 
 	{"npm_config_cache", "npm"},
-	{"npm_config_store_dir", "pnpm"},
+	{"pnpm_config_store_dir", "pnpm"},
 	{"YARN_CACHE_FOLDER", "yarn"},
 	{"COREPACK_HOME", "corepack"},
 
@@ -31,8 +31,17 @@ var cacheFolders = []cacheFolder{
 	{"BUN_INSTALL_CACHE_DIR", "bun"},
 }
 
+// offline are the variables that keep package runners from waiting for a network that they do not have. What an earlier start
+// with a network has brought into their caches is used.
+var offline = []string{"npm_config_offline", "UV_OFFLINE", "PIP_NO_INDEX"}
+
 // applyPresets gives the programs that run packages a cache of their own.
-func applyPresets(env *environment, cache string) {
+func applyPresets(env *environment, cache string, network bool) {
+	if !network {
+		for _, variable := range offline {
+			env.set(variable, "true")
+		}
+	}
 	for _, c := range cacheFolders {
 		env.setFolder(c.variable, filepath.Join(cache, c.folder))
 	}
