@@ -35,6 +35,7 @@ var (
 		regexp.MustCompile(`(?i)(?:error sending request for url|failed to fetch:?|request to) \(?.?https?://([^/\s)'"]+)`),
 		regexp.MustCompile(`lookup (\S+?)(?: on \S+)?: .*(?:socket|permission denied)`),
 	}
+	refusedSockets = regexp.MustCompile(`_socket\.socket\.__init__|(?i)socket(?:\(\))?: (?:permission denied|operation not permitted|address family not supported)`)
 	refusedNames = regexp.MustCompile(`(?i)(temporary failure in name resolution|could not resolve host|name or service not known|dns error)`)
 )
 
@@ -66,6 +67,12 @@ func (p *Plan) explain(line string) (Denial, bool) {
 	if refusedNames.MatchString(line) && !p.Network {
 		return Denial{What: "the network", Fix: networkFix}, true
 	}
+	switch {
+	case refusedSockets.MatchString(line) && p.Network:
+		return unixSocket("a socket that is neither TCP nor UDP"), true
+	case refusedSockets.MatchString(line):
+		return Denial{What: "a socket", Fix: networkFix}, true
+	}
 	for _, form := range refusedPaths {
 		if match := form.FindStringSubmatch(line); match != nil {
 			if path := filepath.Clean(match[1]); filepath.IsAbs(path) {
@@ -79,7 +86,7 @@ func (p *Plan) explain(line string) (Denial, bool) {
 const networkFix = `"sandbox": {"network": true}`
 
 func unixSocket(path string) Denial {
-	return Denial{What: path, Fix: `no sandbox lets a server use Unix sockets: "sandbox": false, if it needs this one`}
+	return Denial{What: path, Fix: `"sandbox": false, if it needs that; no sandbox lets a server use Unix or raw sockets`}
 }
 
 // explainPath returns the denial of a path. A path that may be written to was refused by the system.

@@ -49,6 +49,8 @@ func TestExplain(t *testing.T) {
 		{"curl: (6) Could not resolve host: example.com", "the network", toNetwork},
 		{"npm error request to https://registry.npmjs.org/x failed: cache mode is 'only-if-cached' but no cached response is available.", "https://registry.npmjs.org/x", toNetwork},
 		{"dial unix /run/docker.sock: socket: permission denied", "/run/docker.sock", `"sandbox": false`},
+		{"    _socket.socket.__init__(self, family, type, proto, fileno)", "a socket", toNetwork},
+		{"ping: socket: Operation not permitted", "a socket", toNetwork},
 		{"Error: connect EACCES /run/user/1000/bus", "/run/user/1000/bus", `"sandbox": false`},
 	} {
 		denials := plan.Explain([]string{"something else", test.line, test.line})
