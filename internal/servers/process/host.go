@@ -60,6 +60,8 @@ type Host struct {
 	procs    map[*Process]struct{} // from Start until Stop has finished
 	starting sync.WaitGroup        // running calls of Start; no Add once closed
 
+	tidyBoxes sync.Once // see removeOldCaches
+
 	closeOnce sync.Once
 	closeErr  error
 }

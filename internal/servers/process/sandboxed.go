@@ -3,10 +3,12 @@ package process
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
 )
@@ -90,11 +92,34 @@ func (h *Host) boxFolders(b *box, name string) (cache string, err error) {
 	if parent == "" || name == "" {
 		return b.temp, nil
 	}
-	cache, err = filepath.Abs(filepath.Join(h.options.StateDir, boxCacheFolder, name))
+	all, err := filepath.Abs(filepath.Join(h.options.StateDir, boxCacheFolder))
 	if err != nil {
 		return "", err
 	}
-	return cache, os.MkdirAll(cache, 0o700)
+	cache = filepath.Join(all, name)
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", err
+	}
+	now := time.Now()
+	_ = os.Chtimes(cache, now, now) // if it fails, it is removed earlier
+	h.tidyBoxes.Do(func() { removeOldCaches(all, now.Add(-boxCacheAge)) })
+	return cache, nil
+}
+
+// boxCacheAge is how long what a sandboxed server downloaded is kept after its last start.
+const boxCacheAge = 90 * 24 * time.Hour
+
+// removeOldCaches removes the caches of servers that were not started since a time.
+func removeOldCaches(folder string, since time.Time) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return // the next start tries again
+	}
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && entry.IsDir() && info.ModTime().Before(since) {
+			removeTree(filepath.Join(folder, entry.Name()))
+		}
+	}
 }
 
 // boxTemp returns the folder for temporary files of sandboxed children of a run.
@@ -154,12 +179,15 @@ func removeTree(folder string) {
 	if os.RemoveAll(folder) == nil {
 		return
 	}
-	_ = filepath.WalkDir(folder, func(path string, entry os.DirEntry, _ error) error {
-		if entry != nil && entry.IsDir() {
-			_ = os.Chmod(path, 0o700)
-		}
-		return nil
-	})
+	if root, err := os.OpenRoot(folder); err == nil { // a link leads nowhere else
+		_ = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, _ error) error {
+			if entry != nil && entry.IsDir() {
+				_ = root.Chmod(path, 0o700)
+			}
+			return nil
+		})
+		_ = root.Close()
+	}
 	_ = os.RemoveAll(folder)
 }
 

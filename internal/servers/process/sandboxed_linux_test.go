@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -382,6 +383,25 @@ func TestSandboxedFolders(t *testing.T) {
 	for path, stays := range map[string]bool{p.box.temp: false, filepath.Join(state, boxCacheFolder, "one"): true} {
 		if info, err := os.Stat(path); (err == nil) != stays || stays && info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", path, info, err)
+		}
+	}
+}
+
+// What a server downloaded is removed 90 days after its last start.
+func TestSandboxedCachesEnd(t *testing.T) {
+	state := t.TempDir()
+	h := newTestHost(t, HostOptions{StateDir: state})
+	old, recent := filepath.Join(state, boxCacheFolder, "old"), filepath.Join(state, boxCacheFolder, "recent")
+	for folder, age := range map[string]time.Duration{old: 91 * 24 * time.Hour, recent: 89 * 24 * time.Hour} {
+		then := time.Now().Add(-age)
+		if err := errors.Join(os.MkdirAll(filepath.Join(folder, "sub"), 0o700), os.Chtimes(folder, then, then)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	attempt(t, h, &Sandbox{Policy: sandbox.Policy{ReadAll: true}, Name: "one"}, "read", os.DevNull)
+	for folder, stays := range map[string]bool{old: false, recent: true} {
+		if _, err := os.Stat(folder); (err == nil) != stays {
+			t.Errorf("%s: %v", folder, err)
 		}
 	}
 }

@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Denial is something that the sandbox refused a program, as far as its output tells.
@@ -16,8 +18,14 @@ type Denial struct {
 
 // The forms in which programs tell of a refusal: Node.js, Python, Go, Rust, the shell and its tools. The first group is the path or
 // the address.
-var (
-	refusedPaths = []*regexp.Regexp{
+// They are compiled when they are needed: the launcher starts without them.
+var forms = sync.OnceValue(func() (f struct {
+	paths, addresses []*regexp.Regexp
+	sockets, names   *regexp.Regexp
+	relative         *regexp.Regexp
+},
+) {
+	f.paths = []*regexp.Regexp{
 		regexp.MustCompile(`(?:EACCES|EPERM|EROFS)[^']*'([^']+)'`),
 		regexp.MustCompile(`\[Errno (?:1|13)\] [^:]*: '([^']+)'`),
 		regexp.MustCompile(`(?i)npm (?:error|err!) path (/\S+)`),
@@ -25,19 +33,22 @@ var (
 		regexp.MustCompile(`(?i)(/[^\s:'"]+)"?: (?:permission denied|operation not permitted)`),
 		regexp.MustCompile("(?i)(?:permission denied|operation not permitted)[^/]*[ ‘'\"`(](/[^’'\"`)\\s]+)"),
 	}
-	refusedAddresses = []*regexp.Regexp{
+	f.addresses = []*regexp.Regexp{
 		regexp.MustCompile(`(?:connect|listen|bind|send) (?:EACCES|EPERM):? ?(?:permission denied )?(\S+)`),
 		regexp.MustCompile(`dial (?:tcp|udp)[46]? (\S+?): socket`),
 		regexp.MustCompile(`listen (?:tcp|udp)[46]? (\S+?): socket`),
 		regexp.MustCompile(`getaddrinfo (?:EAI_AGAIN|ENOTFOUND|EACCES) (\S+)`),
+		regexp.MustCompile(`/dev/(?:tcp|udp)/(\S+?): (?i:permission denied|operation not permitted)`),
 		regexp.MustCompile(`request to (\S+) failed: cache mode is 'only-if-cached'`),
 		regexp.MustCompile(`dial unix (\S+?): socket`),
 		regexp.MustCompile(`(?i)(?:error sending request for url|failed to fetch:?|request to) \(?.?https?://([^/\s)'"]+)`),
 		regexp.MustCompile(`lookup (\S+?)(?: on \S+)?: .*(?:socket|permission denied)`),
 	}
-	refusedSockets = regexp.MustCompile(`_socket\.socket\.__init__|(?i)socket(?:\(\))?: (?:permission denied|operation not permitted|address family not supported)`)
-	refusedNames = regexp.MustCompile(`(?i)(temporary failure in name resolution|could not resolve host|name or service not known|dns error)`)
-)
+	f.sockets = regexp.MustCompile(`_socket\.socket\.__init__|(?i)socket(?:\(\))?: (?:permission denied|operation not permitted|address family not supported)`)
+	f.names = regexp.MustCompile(`(?i)(temporary failure in name resolution|could not resolve host|name or service not known|dns error)`)
+	f.relative = regexp.MustCompile(`(?i)(cannot create |: )([^\s:'"/][^\s:'"]*): (?:permission denied|operation not permitted)$`)
+	return f
+})
 
 // Explain finds what a program was refused by the sandbox in lines that it printed. What the sandbox allows, and the system
 // refuses, is not among it.
@@ -50,11 +61,22 @@ func (p *Plan) Explain(lines []string) (denials []Denial) {
 			denials = append(denials, denial)
 		}
 	}
-	return denials
+	all := slices.Clone(denials)
+	return slices.DeleteFunc(denials, func(d Denial) bool { // where another line says more
+		return (d.What == aSocket || d.What == theNetwork) && slices.ContainsFunc(all, func(other Denial) bool {
+			return other.Fix == d.Fix && other.What != aSocket && other.What != theNetwork
+		})
+	})
 }
 
+// What was refused where the output does not say it.
+const (
+	aSocket    = "a socket"
+	theNetwork = "the network"
+)
+
 func (p *Plan) explain(line string) (Denial, bool) {
-	for _, form := range refusedAddresses {
+	for _, form := range forms().addresses {
 		if match := form.FindStringSubmatch(line); match != nil {
 			if strings.HasPrefix(match[1], "/") || strings.HasPrefix(match[1], "@") {
 				return unixSocket(match[1]), true
@@ -64,20 +86,26 @@ func (p *Plan) explain(line string) (Denial, bool) {
 			}
 		}
 	}
-	if refusedNames.MatchString(line) && !p.Network {
-		return Denial{What: "the network", Fix: networkFix}, true
+	if forms().names.MatchString(line) && !p.Network {
+		return Denial{What: theNetwork, Fix: networkFix}, true
 	}
 	switch {
-	case refusedSockets.MatchString(line) && p.Network:
+	case forms().sockets.MatchString(line) && p.Network:
 		return unixSocket("a socket that is neither TCP nor UDP"), true
-	case refusedSockets.MatchString(line):
-		return Denial{What: "a socket", Fix: networkFix}, true
+	case forms().sockets.MatchString(line):
+		return Denial{What: aSocket, Fix: networkFix}, true
 	}
-	for _, form := range refusedPaths {
+	for _, form := range forms().paths {
 		if match := form.FindStringSubmatch(line); match != nil {
 			if path := filepath.Clean(match[1]); filepath.IsAbs(path) {
 				return p.explainPath(path)
 			}
+		}
+	}
+	if match := forms().relative.FindStringSubmatch(line); match != nil {
+		path := filepath.Join(p.Dir, match[2])
+		if _, err := os.Lstat(path); err == nil || strings.HasPrefix(match[1], "cannot") {
+			return p.explainPath(path)
 		}
 	}
 	return Denial{}, false

@@ -21,7 +21,7 @@ func TestExplain(t *testing.T) {
 	if err := os.Symlink(at("writable"), at("readable/link")); err != nil {
 		t.Skip(err)
 	}
-	plan := &Plan{Read: []string{at("readable")}, Write: []string{at("writable")}}
+	plan := &Plan{Dir: folder, Read: []string{at("readable")}, Write: []string{at("writable")}}
 	const toNetwork = `"network": true`
 	for _, test := range []struct {
 		line, what, fix string // what is "" if nothing is explained
@@ -38,6 +38,9 @@ func TestExplain(t *testing.T) {
 		{"npm error path " + at("readable/node_modules"), at("readable/node_modules"), `"write"`},
 		{"EACCES: permission denied, open '" + at("writable/x") + "'", "", ""},
 		{"EACCES: permission denied, open '" + at("readable/link/x") + "'", "", ""},
+		{"cat: secret: Permission denied", at("secret"), `"read"`},
+		{"sh: 1: cannot create new: Permission denied", at("new"), `"read"`},
+		{"sudo: nothing: Permission denied", "", ""},
 		{"everything is fine in " + at("secret"), "", ""},
 
 		{"Error: connect EACCES 192.0.2.1:443 - Local (undefined:undefined)", "192.0.2.1:443", toNetwork},

@@ -24,6 +24,7 @@ type Program struct {
 type Plan struct {
 	Path  string   `json:"path"`
 	Args  []string `json:"args"`
+	Dir   string   `json:"-"` // where it runs
 	Env   []string `json:"-"` // the environment to start the launcher with, which the program inherits
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
@@ -39,7 +40,7 @@ type Plan struct {
 // NewPlan returns the plan for a program. It reads the file system only.
 func NewPlan(policy Policy, program Program) (*Plan, error) {
 	plan := &Plan{
-		Path: program.Path, Args: program.Args, ReadAll: policy.readsAll(), Network: policy.Network, Memory: policy.Memory,
+		Path: program.Path, Args: program.Args, Dir: program.Dir, ReadAll: policy.readsAll(), Network: policy.Network, Memory: policy.Memory,
 		BestEffort: policy.BestEffort, LandlockVersion: policy.LandlockVersion,
 	}
 	read, write, err := files(&policy, program.Dir)

@@ -154,6 +154,7 @@ func TestPlanOfPrograms(t *testing.T) {
 	}{
 		{"of a version manager", Program{Path: bin + "/npx", Env: []string{"PATH=" + bin}}, []string{"home/.nvm/alias", "home/.nvm/versions/node/v20/bin/node"}, []string{"home/.ssh/key", "home"}},
 		{"a script in a package", Program{Path: bin + "/node", Args: []string{"--flag", "dist/index.js", "home/.ssh/key"}, Dir: at("home/code/server")}, []string{"home/code/server/node_modules/x"}, []string{"home/code/other/x", "home/.ssh/key", "home/package.json"}},
+		{"data of a program", Program{Path: at("bin/program"), Args: []string{at("home/code/other/x")}}, nil, []string{"home/code/other/x"}},
 		{"a script in the home folder", Program{Path: bin + "/node", Args: []string{at("home/script.py")}}, []string{"home/script.py"}, []string{"home/.ssh/key", "home/code/other/x"}},
 		{"a script of a virtual environment", Program{Path: at("home/.local/bin/tool")}, []string{"venv/lib/x", "opt/py/lib/python3.12/os.py", "home/.local/lib/python3.11/x"}, []string{"home/.local/share/secret", "opt/secret"}},
 	} {

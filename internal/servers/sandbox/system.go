@@ -54,6 +54,9 @@ func programPaths(program Program, env *environment) []string {
 		}
 	}
 	for _, argument := range program.Args[min(1, len(program.Args)):] {
+		if !interprets(program.Path) {
+			break
+		}
 		if argument == "" || strings.HasPrefix(argument, "-") {
 			continue
 		}
@@ -73,6 +76,14 @@ func programPaths(program Program, env *environment) []string {
 var runners = []string{"npx", "npm", "pnpm", "pnpx", "yarn", "corepack", "tsx", "uvx", "uv", "pipx", "bunx"}
 
 func isRunner(path string) bool { return slices.Contains(runners, filepath.Base(path)) }
+
+// interpreters are programs whose first argument that is a file is a script.
+var interpreters = []string{"node", "deno", "bun", "tsx", "ts-node", "python", "pypy", "ruby", "perl", "php", "lua", "java", "dotnet", "Rscript", "sh", "bash", "dash", "zsh"}
+
+func interprets(path string) bool {
+	name := strings.TrimRight(filepath.Base(path), "0123456789.")
+	return slices.Contains(interpreters, name)
+}
 
 // executablePaths returns an executable, what is installed with it, and the interpreter that its first line names.
 func executablePaths(path string, env *environment, home string) []string {
