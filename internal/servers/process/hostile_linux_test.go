@@ -191,6 +191,7 @@ var attempts = map[string]func(args []string) error{
 	"dump-core": func([]string) error {
 		return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1 << 20, Max: 1 << 20})
 	},
+	"inherited":    func([]string) error { return hasInherited() },
 	"capabilities": func([]string) error { return hasCapabilities() },
 
 	// What a server does that is not hostile.
@@ -362,6 +363,19 @@ func hasCapabilities() error {
 	return errors.New("it has none")
 }
 
+// hasInherited looks for an open file that could lead out: the line to the workbench, or the descriptor by which the kernel asks it.
+func hasInherited() error {
+	entries, err := os.ReadDir("/proc/self/fd")
+	must(err)
+	for _, entry := range entries {
+		target, _ := os.Readlink("/proc/self/fd/" + entry.Name())
+		if strings.HasPrefix(target, "socket:") || strings.Contains(target, "seccomp") || strings.Contains(target, "memfd") {
+			return nil
+		}
+	}
+	return errors.New("there is none")
+}
+
 // ordinary does what servers do, in the folder that it may write to.
 func ordinary(args []string) error {
 	folder := args[1]
@@ -394,7 +408,7 @@ func ordinary(args []string) error {
 		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
-		return fmt.Errorf("%q", err)
+		return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func (b *box) wrap(cmd *exec.Cmd) {
 	if b == nil {
 		return
 	}
-	cmd.Path, cmd.Args, cmd.Env, cmd.ExtraFiles = b.executable, []string{sandbox.LauncherName}, b.plan.Env, b.line.Files()
+	cmd.Path, cmd.Args, cmd.Env, cmd.ExtraFiles = b.executable, []string{sandbox.LauncherName}, []string{}, b.line.Files()
 }
 
 // await waits until the launcher has become the child.

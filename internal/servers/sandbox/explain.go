@@ -119,17 +119,17 @@ func unixSocket(path string) Denial {
 
 // explainPath returns the denial of a path. A path that may be written to was refused by the system.
 func (p *Plan) explainPath(path string) (Denial, bool) {
-	real := realPath(path)
+	resolved := realPath(path)
 	switch {
-	case p.Writes(real):
+	case p.Writes(resolved):
 		return Denial{}, false
-	case isSocket(real):
+	case isSocket(resolved):
 		return unixSocket(path), true
-	case !p.Reads(real):
+	case !p.Reads(resolved):
 		return Denial{What: path, Fix: `"sandbox": {"read": [` + quoted(path) + `]}, or "write" if it changes it`}, true
 	}
 	folder := path
-	if !isFolder(real) {
+	if !isFolder(resolved) {
 		folder = filepath.Dir(path)
 	}
 	return Denial{What: path, Fix: `"sandbox": {"write": [` + quoted(folder) + `]}`}, true
@@ -138,8 +138,8 @@ func (p *Plan) explainPath(path string) (Denial, bool) {
 // realPath resolves the links of a path as far as it exists.
 func realPath(path string) string {
 	for above, rest := path, ""; ; above, rest = filepath.Dir(above), filepath.Join(filepath.Base(above), rest) {
-		if real, err := filepath.EvalSymlinks(above); err == nil {
-			return filepath.Join(real, rest)
+		if resolved, err := filepath.EvalSymlinks(above); err == nil {
+			return filepath.Join(resolved, rest)
 		}
 		if above == "/" || above == "." {
 			return path

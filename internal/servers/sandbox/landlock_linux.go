@@ -77,7 +77,7 @@ func restrictFiles(plan *Plan, version int) error {
 	if err != nil {
 		return fmt.Errorf("creating the rules of Landlock: %w", err)
 	}
-	defer unix.Close(set)
+	defer func() { _ = unix.Close(set) }()
 	add := func(path string, rights uint64) error {
 		if err := addRule(set, path, rights&rules.HandledAccessFS); err != nil && !errors.Is(err, unix.ENOENT) {
 			return fmt.Errorf("a rule of Landlock for %s: %w", path, err)
@@ -132,7 +132,7 @@ func addRule(set int, path string, rights uint64) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	var info unix.Stat_t
 	if err := unix.Fstat(fd, &info); err != nil {
 		return err

@@ -17,13 +17,18 @@ import (
 // executed.
 const lineFD = 3
 
+// planFD is the plan as JSON: the second of exec.Cmd.ExtraFiles. It is not an argument, which others could read, and the launcher has
+// nothing of the server's environment: a variable could load code into it.
+const planFD = 4
+
 // LauncherMain is the main function of the launcher. It returns only if the server could not be executed.
 func LauncherMain() int {
 	// What is given up is given up by one thread. It is the one that executes the server, and the others end with that.
 	runtime.LockOSThread()
 	unix.CloseOnExec(lineFD)
+	unix.CloseOnExec(planFD)
 	plan, encoded := &Plan{}, make([]byte, maxPlan)
-	n, err := unix.Read(lineFD, encoded)
+	n, err := unix.Pread(planFD, encoded, 0)
 	if err == nil {
 		err = json.Unmarshal(encoded[:max(0, n)], plan)
 	}
@@ -41,7 +46,7 @@ func LauncherMain() int {
 		return 1
 	}
 	tell(report{Gaps: gaps}, warden)
-	err = syscall.Exec(plan.Path, plan.Args, os.Environ())
+	err = syscall.Exec(plan.Path, plan.Args, append(plan.Env, os.Environ()...)) // of our own, only the mark, if it is a variable
 	errno, _ := errors.AsType[syscall.Errno](err)
 	tell(report{Errno: int(errno), Error: err.Error()}, -1)
 	return 1

@@ -9,5 +9,5 @@ type report struct {
 	Errno int      `json:"errno,omitempty"` // why the server could not be executed
 }
 
-// maxPlan bounds the plan as JSON, in bytes: it is written before anybody reads it.
-const maxPlan = 64 << 10
+// maxPlan bounds the plan as JSON, in bytes. A longer one is an error.
+const maxPlan = 512 << 10

@@ -25,7 +25,7 @@ type Plan struct {
 	Path  string   `json:"path"`
 	Args  []string `json:"args"`
 	Dir   string   `json:"-"` // where it runs
-	Env   []string `json:"-"` // the environment to start the launcher with, which the program inherits
+	Env   []string `json:"env"`
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
 
@@ -128,14 +128,14 @@ func realPaths(key string, paths []string, dir string) ([]string, error) {
 		if path == Cwd {
 			path = dir
 		}
-		real, err := filepath.EvalSymlinks(path)
+		resolved, err := filepath.EvalSymlinks(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, failure("Create it, or correct 'sandbox."+key+"'.", "'sandbox.%s' names %s, which does not exist", key, path)
 		case err != nil:
 			return nil, failure("Correct 'sandbox."+key+"'.", "'sandbox.%s' names %s, which cannot be used: %v", key, path, err)
 		}
-		found = append(found, real)
+		found = append(found, resolved)
 	}
 	return found, nil
 }
@@ -166,8 +166,8 @@ func isWithin(path, folder string) bool {
 func existing(paths []string) []string {
 	var found []string
 	for _, path := range paths {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			found = append(found, real)
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			found = append(found, resolved)
 		}
 	}
 	return found

@@ -19,6 +19,7 @@ const launchTime = 10 * time.Second
 // Line is the workbench's end of the line to a launcher.
 type Line struct {
 	ours, theirs *os.File
+	file         *os.File // the plan, in memory
 	plan         *Plan
 }
 
@@ -32,31 +33,33 @@ func Open(plan *Plan) (*Line, error) {
 		return nil, err
 	}
 	if len(encoded) >= maxPlan {
-		return nil, failure("Name folders instead of what is in them.", "'sandbox' names too many paths (more than %d KiB of text)", maxPlan>>10)
+		return nil, failure("Name folders instead of what is in them.", "'sandbox' names too many paths, or the environment is too large (more than %d KiB together)", maxPlan>>10)
+	}
+	memory, err := unix.MemfdCreate("plan", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("the plan of the sandbox: %w", err)
+	}
+	file := os.NewFile(uintptr(memory), "plan")
+	if _, err := file.WriteAt(encoded, 0); err != nil { // the launcher reads it from its beginning
+		_ = file.Close()
+		return nil, fmt.Errorf("the plan of the sandbox: %w", err)
 	}
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
+		_ = file.Close()
 		return nil, fmt.Errorf("the line to the launcher of the sandbox: %w", err)
 	}
-	l := &Line{ours: os.NewFile(uintptr(fds[0]), "launcher"), theirs: os.NewFile(uintptr(fds[1]), "line"), plan: plan}
-	_, err = l.ours.Write(encoded) // fits into the buffer of the socket
-	if err == nil {
-		err = unix.Shutdown(fds[0], unix.SHUT_WR)
-	}
-	if err != nil {
-		l.Close()
-		return nil, fmt.Errorf("the line to the launcher of the sandbox: %w", err)
-	}
-	return l, nil
+	return &Line{ours: os.NewFile(uintptr(fds[0]), "launcher"), theirs: os.NewFile(uintptr(fds[1]), "line"), file: file, plan: plan}, nil
 }
 
 // Files returns what the launcher has to be started with as exec.Cmd.ExtraFiles.
-func (l *Line) Files() []*os.File { return []*os.File{l.theirs} }
+func (l *Line) Files() []*os.File { return []*os.File{l.theirs, l.file} }
 
 // Close closes the line.
 func (l *Line) Close() {
 	_ = l.ours.Close()
 	_ = l.theirs.Close() // it may be closed already
+	_ = l.file.Close()
 }
 
 // Await waits until the launcher has executed the program, or has failed: an *Error, or the errno of exec. gaps is what the

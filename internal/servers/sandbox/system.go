@@ -87,12 +87,12 @@ func interprets(path string) bool {
 
 // executablePaths returns an executable, what is installed with it, and the interpreter that its first line names.
 func executablePaths(path string, env *environment, home string) []string {
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return []string{path}
 	}
-	paths := []string{path, real}
-	for _, file := range []string{path, real} {
+	paths := []string{path, resolved}
+	for _, file := range []string{path, resolved} {
 		paths = append(paths, installedWith(file)...)
 		paths = append(paths, packageOf(file, home)...)
 		for _, manager := range managers {
@@ -101,7 +101,7 @@ func executablePaths(path string, env *environment, home string) []string {
 			}
 		}
 	}
-	if interpreter := interpreterOf(real, env.get("PATH")); interpreter != "" && interpreter != real {
+	if interpreter := interpreterOf(resolved, env.get("PATH")); interpreter != "" && interpreter != resolved {
 		paths = append(paths, executablePaths(interpreter, env, home)...)
 	}
 	return paths
@@ -159,11 +159,11 @@ func packageOf(file, home string) []string {
 // one above it.
 func scriptPaths(script, home string) []string {
 	paths := []string{script}
-	real, err := filepath.EvalSymlinks(script)
+	resolved, err := filepath.EvalSymlinks(script)
 	if err != nil {
 		return paths
 	}
-	for _, file := range []string{script, real} {
+	for _, file := range []string{script, resolved} {
 		found := packageOf(file, home)
 		if folder := filepath.Dir(file); len(found) == 0 && folder != "/" && folder != os.TempDir() && (home == "" || !isWithin(home, folder)) {
 			found = []string{folder}

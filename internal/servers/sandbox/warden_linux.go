@@ -137,7 +137,7 @@ func (w *Warden) decide(call *callOfProgram, stillAsks func() bool) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(file)
+	defer func() { _ = unix.Close(file) }()
 	if !stillAsks() { // what was read and opened belongs to another process
 		return unix.ESRCH
 	}
@@ -191,7 +191,7 @@ func (w *Warden) open(call *callOfProgram, change *change) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	defer unix.Close(base)
+	defer func() { _ = unix.Close(base) }()
 	return unix.Openat(base, path, flags, 0)
 }
 
