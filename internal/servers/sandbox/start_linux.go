@@ -26,6 +26,9 @@ type Line struct {
 // Supported returns nil: there are sandboxes on this system. What the kernel lacks is known when one is made.
 func Supported() error { return nil }
 
+// Gaps returns what the kernel lacks for a complete sandbox.
+func Gaps() []string { return gapsOf(landlockVersion()) }
+
 // Open makes the line for a plan. Close it in any case.
 func Open(plan *Plan) (*Line, error) {
 	encoded, err := json.Marshal(plan)

@@ -22,6 +22,9 @@ func Supported() error {
 		"the sandbox cannot be had on this system: it needs Linux on an x86-64 or ARM64 processor, and this is %s on %s", runtime.GOOS, runtime.GOARCH)
 }
 
+// Gaps returns why there are no sandboxes.
+func Gaps() []string { return []string{Supported().Error()} }
+
 // Open returns what Supported does.
 func Open(*Plan) (*Line, error) { return nil, Supported() }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -40,8 +41,17 @@ func (w *Warden) Close() {
 		return
 	}
 	w.closing.Do(func() { _ = w.notifier.Close() })
-	<-w.done
+	patience := time.NewTimer(wardenTime)
+	defer patience.Stop()
+	select {
+	case <-w.done:
+	case <-patience.C:
+	}
 }
+
+// wardenTime is how long the end of a sandbox waits for a file that is being opened, as on a network that does not answer. Then it is left to
+// itself.
+const wardenTime = time.Second
 
 func (w *Warden) run() {
 	defer close(w.done)
