@@ -35,8 +35,8 @@ const gcPercent = 200
 // Main runs the program and returns its exit status: 0, 1 for an error or if the output cannot be written, 2 for a
 // wrong command line, 130 for an interrupted command. Serving ends with 0 on a signal.
 func Main(args []string) int {
-	if len(args) > 0 && args[0] == process.GuardName {
-		return process.GuardMain(args[1:])
+	if status, isHelper := process.Handover(args); isHelper {
+		return status
 	}
 	process.Harden()
 	if os.Getenv("GOGC") == "" {

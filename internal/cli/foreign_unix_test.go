@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
 	"github.com/mcp-workbench/mcp-workbench/test/mcptest"
 )
 
@@ -34,7 +35,7 @@ const programVariable = "MCP_WORKBENCH_TEST_PROGRAM"
 func TestMain(m *testing.M) {
 	mcptest.PlayRole(nil)
 	// Its guard and its built-in servers do not get the variable.
-	if os.Getenv(programVariable) != "" || os.Args[0] == process.GuardName || len(os.Args) > 1 && os.Args[1] == "builtin" {
+	if os.Getenv(programVariable) != "" || os.Args[0] == process.GuardName || os.Args[0] == sandbox.LauncherName || len(os.Args) > 1 && os.Args[1] == "builtin" {
 		os.Exit(Main(os.Args))
 	}
 	os.Exit(m.Run())

@@ -30,7 +30,7 @@ var folders = []struct {
 	{"internal/gateway", []string{"condition"}},
 	{"internal/setup", []string{"jsonc", "config", "trust", "clients", "configwrite", "importer"}},
 	{"internal/access", []string{"identity", "httpauth", "credentials", "connect"}},
-	{"internal/servers", []string{"process", "downstream", "oauth", "catalog", "search", "fleet"}},
+	{"internal/servers", []string{"sandbox", "process", "downstream", "oauth", "catalog", "search", "fleet"}},
 	{"internal/gateway", []string{"subject", "call", "policy", "ledger", "approval", "elicitation", "metatool", "tokencost", "passthrough", "front"}},
 	{"internal/observe", []string{"meter", "recording", "history", "exposition", "telemetry", "audit"}},
 	{"internal/sharing", []string{"runtimedir", "control", "relay", "daemon"}},

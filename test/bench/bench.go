@@ -70,6 +70,7 @@ func (b *bench) run(out io.Writer) (err error) {
 		measure func() error
 	}{
 		{"start", b.measureStart},
+		{"sandbox", b.measureSandbox},
 		{"memory", b.measureMemory},
 		{"open", b.measureOpening},
 		{"tools", b.measureManyTools},

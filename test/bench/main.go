@@ -34,7 +34,7 @@ func main() {
 	flag.StringVar(&b.binary, "binary", "bin/mcp-workbench", "the workbench to measure")
 	flag.StringVar(&b.sizes, "sizes", "", "measure only calls of these sizes, separated by commas, such as '10 B,64 KB'")
 	flag.IntVar(&b.rounds, "rounds", 7, "how often each way is measured, in turn")
-	flag.StringVar(&b.only, "only", "", "measure only what contains this: a lane such as 'stdio-stdio', 'start', 'memory', 'open', 'login', 'token', 'policy', 'observe'")
+	flag.StringVar(&b.only, "only", "", "measure only what contains this: a lane such as 'stdio-stdio', 'start', 'sandbox', 'memory', 'open', 'login', 'token', 'policy', 'observe'")
 	flag.StringVar(&b.before, "before", "", "measure this workbench, too, in the same rounds: the binary of another version; several are separated by commas")
 	flag.StringVar(&b.others, "others", "", "JSON file with other systems to compare with; docs/performance.md says what it holds")
 	flag.StringVar(&b.data, "data", "", "write all figures to this file, as JSON")

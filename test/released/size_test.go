@@ -38,6 +38,7 @@ var allowed = []struct {
 	{1_100_000, "what serves the page, and what workbenches tell it and do for it: watching, trying tools with forms, changes, recordings, questions"},
 	{750_000, "people who sign in: verified tokens, their accounts at servers, certificates, instances and limits of their own, the end of 'serve'"},
 	{1_200_000, "'top' with panes and keys: bubbletea, which draws and reads the terminal, and what it needs"},
+	{300_000, "sandboxes: their plans, the launcher, the filter of system calls, Landlock"},
 }
 
 // Most of the growth is code of libraries. It is easily doubled without notice: an import is enough.

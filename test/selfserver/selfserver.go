@@ -18,8 +18,8 @@ import (
 // Main is for TestMain. It plays the fake server or the guard that the process was started
 // as. Otherwise it runs the tests, which must not leave a goroutine behind.
 func Main(m *testing.M) {
-	if os.Args[0] == process.GuardName {
-		os.Exit(process.GuardMain(os.Args[1:]))
+	if status, ok := process.Handover(os.Args); ok {
+		os.Exit(status)
 	}
 	mcptest.PlayRole(nil)
 	goleak.VerifyTestMain(m)

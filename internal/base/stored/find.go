@@ -29,7 +29,7 @@ func Find(folders map[Place]string) (found []File, err error) {
 			continue
 		}
 		for i, pattern := range kind.Patterns {
-			files, err := match(folder, pattern)
+			files, err := match(folder, pattern, kind.Folders)
 			problems = append(problems, err)
 			for _, file := range files {
 				file.Kind = kind
@@ -47,8 +47,8 @@ func Find(folders map[Place]string) (found []File, err error) {
 	return found, errors.Join(problems...)
 }
 
-// match returns the files in a folder that a pattern matches. Only the last part of a pattern has wildcards.
-func match(folder, pattern string) (files []File, err error) {
+// match returns the files in a folder that a pattern matches, or the folders. Only the last part of a pattern has wildcards.
+func match(folder, pattern string, wantsFolders bool) (files []File, err error) {
 	within, name := path.Split(pattern)
 	dir := filepath.Clean(folder)
 	for part := range strings.SplitSeq(strings.Trim("./"+within, "/"), "/") {
@@ -65,7 +65,11 @@ func match(folder, pattern string) (files []File, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if !isOurs || !entry.Type().IsRegular() && entry.Type() != fs.ModeSocket {
+		isKind := entry.Type().IsRegular() || entry.Type() == fs.ModeSocket
+		if wantsFolders {
+			isKind = entry.IsDir()
+		}
+		if !isOurs || !isKind {
 			continue
 		}
 		if info, err := entry.Info(); err == nil { // else it is just gone

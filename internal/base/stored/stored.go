@@ -37,6 +37,7 @@ type Kind struct {
 	Format   int // the newest that is known; 0: it has none, since only people or the system read it
 	Group    Group
 	Kept     string // for how long
+	Folders  bool   // they are folders, with whatever is in them
 
 	header string // of a key's file
 }
@@ -135,6 +136,14 @@ func Kinds() []*Kind {
 		{
 			Name: "which workbenches run, to end what is left of one that was killed", Place: State, Patterns: []string{"runs/*"},
 			Group: Caches, Kept: "while it runs",
+		},
+		{
+			Name: "what sandboxed servers downloaded, such as packages of npm: a folder for each server, which it can change", Place: State,
+			Patterns: []string{"sandbox-cache/*"}, Group: Caches, Kept: "90 days after its last start", Folders: true,
+		},
+		{
+			Name: "temporary files of sandboxed servers: a folder for each run of a workbench", Place: State, Patterns: []string{"sandbox-temp/*"},
+			Group: Caches, Kept: "while the server runs", Folders: true,
 		},
 		{
 			Name: "locks of configurations that are edited", Place: State, Patterns: []string{"locks/*.lock", ".doctor-*"},

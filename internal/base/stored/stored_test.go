@@ -7,6 +7,23 @@ import (
 	"testing"
 )
 
+// Of a kind that is folders, folders are found, and neither files nor links to folders.
+func TestFindFolders(t *testing.T) {
+	state := t.TempDir()
+	folder := filepath.Join(state, "sandbox-cache", "one")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "sandbox-cache", "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Symlink(t.TempDir(), filepath.Join(state, "sandbox-cache", "link")) // not everywhere allowed
+	found, err := Find(map[Place]string{State: state})
+	if err != nil || len(found) != 1 || found[0].Path != folder || !found[0].Kind.Folders {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	hash := strings.Repeat("0a", 32) + "\n"
 	for _, test := range []struct {

@@ -164,8 +164,10 @@ func (e *Environment) compare(s *Server) *difference {
 	sum := sha256.New()
 	key := definitionKey(s.toolbox, d.config)
 	fmt.Fprintf(sum, "%x %q %q %q %v %v %s", key, d.config.Headers, d.command, d.config.Filter.String(), d.config.Timeouts, d.config.InheritEnv, faultOf(&d.config))
-	if settings, err := json.Marshal(d.config.OAuth); err == nil { // it consists of texts and numbers
-		sum.Write(settings)
+	for _, settings := range []any{d.config.OAuth, d.config.Sandbox} {
+		if encoded, err := json.Marshal(settings); err == nil { // they consist of texts and numbers
+			sum.Write(encoded)
+		}
 	}
 	for _, name := range d.variables {
 		fmt.Fprintf(sum, "%q=%q %t\n", name, theirs[name], has(theirs, name))

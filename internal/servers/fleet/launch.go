@@ -15,6 +15,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
 )
 
 // launch starts the server. Some servers exit at the first request if it is of the other era. Such a server is started
@@ -74,7 +75,14 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 		if _, ok := errors.AsType[*process.CommandError](err); !ok {
 			s.progress.restart(StepStart)
 		}
-		return nil, &Failure{reason: s.fleet.masker.Load().Mask(err.Error()), cause: err}
+		failure := &Failure{reason: s.fleet.masker.Load().Mask(err.Error()), cause: err}
+		if wrong, ok := errors.AsType[*sandbox.Error](err); ok {
+			failure.hint = wrong.Fix
+		}
+		return nil, failure
+	}
+	if gaps := child.Gaps(); len(gaps) > 0 {
+		s.log.Warn("the sandbox of the server is not complete on this system (sandbox.bestEffort)", "missing", strings.Join(gaps, "; "))
 	}
 	in := newInstance(child)
 	ctx, in.abort = context.WithCancel(ctx)
@@ -99,7 +107,9 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 		return nil, why
 	}
 	if failure, ok := errors.AsType[*Failure](err); ok {
-		failure.hint = withheldHint(withheld, child)
+		if failure.hint = s.deniedHint(child); failure.hint == "" {
+			failure.hint = withheldHint(withheld, child)
+		}
 	}
 	s.discard(in)
 	return nil, err
@@ -205,6 +215,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 			spec.Env[i] = "PWD=" + folder // the inherited value is that of the workbench
 		}
 	}
+	spec.Sandbox = s.sandbox()
 	if s.config.Builtin != "" {
 		if s.person != "" {
 			spec.Env = append(spec.Env, builtin.PersonVariable+"="+builtin.PersonKey(s.person))

@@ -7,15 +7,29 @@ import (
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
 )
 
-// GuardName is the argv[0] under which the workbench's binary runs as the guard. A main that uses this package starts
-// with:
-//
-//	if os.Args[0] == process.GuardName {
-//		os.Exit(process.GuardMain(os.Args[1:]))
-//	}
+// GuardName is the argv[0] under which the workbench's binary runs as the guard.
 const GuardName = "mcp-guard"
+
+// Handover runs this program as the guard or as the launcher of a sandbox, if it was started as one of them. A main that uses
+// this package starts with:
+//
+//	if status, ok := process.Handover(os.Args); ok {
+//		os.Exit(status)
+//	}
+func Handover(args []string) (status int, isHelper bool) {
+	switch {
+	case len(args) == 0:
+	case args[0] == GuardName:
+		return GuardMain(args[1:]), true
+	case args[0] == sandbox.LauncherName:
+		return sandbox.LauncherMain(), true
+	}
+	return 0, false
+}
 
 // ErrClosed is returned by Start after Close.
 var ErrClosed = errors.New("the process host is closed")
@@ -24,10 +38,11 @@ var ErrClosed = errors.New("the process host is closed")
 type HostOptions struct {
 	// Log receives the host's log messages. Default: discard.
 	Log *slog.Logger
-	// Executable is the binary to run as guard. Default: this one.
+	// Executable is the binary to run as guard and as launcher. Default: this one.
 	Executable string
 	// StateDir is a folder in which runs are recorded, so that the next run can end what is left of one whose workbench
-	// and guard were both killed. Default: runs are not recorded.
+	// and guard were both killed, and with the files of sandboxed servers. Default: runs are not recorded, and such a
+	// server has only temporary files.
 	StateDir string
 	// Grace is how long a process tree may take to react to the end of its stdin, and then again to SIGTERM. Default:
 	// 500 ms.
@@ -37,12 +52,15 @@ type HostOptions struct {
 // Host owns all children of one workbench. One program can have several hosts.
 type Host struct {
 	grace    time.Duration
+	options  HostOptions
 	platform *platform
 
 	mu       sync.Mutex
 	closed   bool
 	procs    map[*Process]struct{} // from Start until Stop has finished
 	starting sync.WaitGroup        // running calls of Start; no Add once closed
+
+	tidyBoxes sync.Once // see removeOldCaches
 
 	closeOnce sync.Once
 	closeErr  error
@@ -58,6 +76,7 @@ func NewHost(opts HostOptions) *Host {
 	}
 	return &Host{
 		grace:    opts.Grace,
+		options:  opts,
 		platform: newPlatform(opts),
 		procs:    make(map[*Process]struct{}),
 	}
@@ -77,6 +96,8 @@ type Spec struct {
 	// KeepDetached spares processes with a session of their own, such as a browser that the server opened. They may
 	// outlive the workbench.
 	KeepDetached bool
+	// Sandbox, if set, limits what the child can do. It is an error if that cannot be had.
+	Sandbox *Sandbox
 	// StderrLine, if set, is called with each line of stderr, in order, from one goroutine. While it blocks, the
 	// child's stderr blocks.
 	StderrLine func(line string)
@@ -98,8 +119,13 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 	if err := h.platform.prepare(); err != nil {
 		return nil, err
 	}
+	box, err := h.openBox(spec, path)
+	if err != nil {
+		return nil, err
+	}
 	pipes, err := openPipes(roomy)
 	if err != nil {
+		box.close()
 		return nil, startError(spec, path, err)
 	}
 	cmd := &exec.Cmd{
@@ -111,16 +137,24 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 		Stdout: pipes.childStdout,
 		Stderr: pipes.childStderr,
 	}
+	box.wrap(cmd)
 	tree, err := h.platform.start(cmd, spec.KeepDetached)
 	pipes.closeChildEnds()
 	if err != nil {
 		pipes.closeOurEnds()
+		box.close()
 		return nil, startError(spec, path, err)
 	}
 	p := newProcess(cmd, tree, pipes, spec, h.grace, h.removeProcess)
+	p.path, p.box = path, box
 	h.mu.Lock()
 	h.procs[p] = struct{}{}
 	h.mu.Unlock()
+	if err := box.await(spec, path); err != nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // nothing of the child's runs that could end in order
+		return nil, errors.Join(err, p.Stop(ctx))
+	}
 	return p, nil
 }
 

@@ -130,5 +130,6 @@ func endLeftover(ctx context.Context, path string, r run) error {
 			return err
 		}
 	}
+	removeBoxes(filepath.Dir(filepath.Dir(path)), r.String())
 	return os.Remove(path)
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -133,6 +134,7 @@ func (o *guardOrders) carryOut(lifeline io.Reader) error {
 	if o.ledger == "" {
 		return nil
 	}
+	removeBoxes(filepath.Dir(filepath.Dir(o.ledger)), o.run.String())
 	return os.Remove(o.ledger)
 }
 
@@ -186,6 +188,9 @@ func (pl *platform) close() error {
 	}
 	err := target{run: pl.run, owner: os.Getpid()}.sweep(context.Background(), 0, killLimit)
 	reapOrphans()
+	if pl.opts.StateDir != "" && err == nil {
+		removeBoxes(pl.opts.StateDir, pl.run.String())
+	}
 	if pl.orphans != nil {
 		pl.orphans.stop()
 	}

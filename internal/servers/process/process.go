@@ -41,7 +41,9 @@ const (
 // Stop ends what it left behind and closes its pipes.
 type Process struct {
 	cmd    *exec.Cmd
+	path   string // of the executable; that of cmd may be the launcher's
 	tree   *tree
+	box    *box // nil without a sandbox
 	stdin  *os.File
 	stdout *output
 	stderr *stderrTail
@@ -82,7 +84,7 @@ func newProcess(cmd *exec.Cmd, tree *tree, pipes *pipes, spec Spec, grace time.D
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Path returns the executed file.
-func (p *Process) Path() string { return p.cmd.Path }
+func (p *Process) Path() string { return p.path }
 
 // Stdin returns the child's standard input. Write blocks while the pipe is full; Stop and Close interrupt it.
 func (p *Process) Stdin() io.WriteCloser { return p.stdin }
@@ -145,6 +147,7 @@ func (p *Process) stop() {
 	}
 	_ = p.stdout.Close()
 	p.stderr.close()
+	p.box.close()
 	p.stopErr = err
 	p.onStopped(p)
 }

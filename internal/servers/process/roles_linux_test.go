@@ -23,8 +23,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Args[0] == GuardName {
-		os.Exit(GuardMain(os.Args[1:]))
+	if status, ok := Handover(os.Args); ok {
+		os.Exit(status)
 	}
 	mcptest.PlayRole(func(role string, args []string) int { return play(role, args[0], args[1:]) })
 	goleak.VerifyTestMain(m)
@@ -75,6 +75,10 @@ func play(role, report string, args []string) int {
 		child.Stdout = os.Stdout
 		mustStart(child)
 		fmt.Println("last words")
+	case "sandboxed-workbench":
+		playSandboxedWorkbench(report, args[0])
+	case "attack":
+		return playAttack(args[0], args[1:])
 	case "hardened":
 		playHardened()
 	case "fallback":

@@ -28,6 +28,7 @@ type builder struct {
 type inherited struct {
 	timeouts Timeouts
 	env      InheritEnv
+	sandbox  *Sandbox
 }
 
 func (b *builder) config(root node) *Config {
@@ -36,7 +37,7 @@ func (b *builder) config(root node) *Config {
 		cfg = b.projectSettings(user, cfg, &root)
 	}
 	b.mode, b.people = cfg.ToolMode, cfg.HTTP.OAuth
-	base := inherited{cfg.Timeouts, cfg.InheritEnv}
+	base := inherited{cfg.Timeouts, cfg.InheritEnv, cfg.Sandbox}
 	p := rootPlace.member("toolboxes")
 	for _, m := range root.get("toolboxes").entries() {
 		cfg.Toolboxes = append(cfg.Toolboxes, b.toolbox(m, p.entry("Toolbox", m.raw), base))
@@ -71,6 +72,7 @@ func (b *builder) settings(root *node) *Config {
 	cfg.Policy, cfg.Credentials = b.policy(root), b.credentials(root.get("credentials"))
 	cfg.History, cfg.Elicitation = history(root.get("history")), elicitation(root.get("elicitation"))
 	cfg.Audit = b.audit(root.get("audit"))
+	cfg.Sandbox = b.sandbox(root.get("sandbox"), rootPlace.member("sandbox"))
 	cfg.Prefetch, cfg.Locked = root.get("prefetch").isTrue(), root.get("locked").isTrue()
 	top := inherited{timeouts: defaultTimeouts()}.overriddenBy(root)
 	cfg.Timeouts, cfg.InheritEnv = top.timeouts, top.env
@@ -118,6 +120,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 		Transport:    b.transport(n, p),
 		Timeouts:     base.timeouts,
 		InheritEnv:   base.env,
+		Sandbox:      b.serverSandbox(n, p, base.sandbox),
 		Disabled:     n.get("disabled").isTrue(),
 		KeepDetached: n.get("keepDetached").isTrue(),
 		Instances:    n.get("instances").string(),
@@ -223,7 +226,7 @@ func (b *builder) transport(n *node, p place) string {
 func (b *builder) warnUseless(n *node, p place) {
 	useless, with := []string{"headers", "oauth"}, "no 'url'"
 	if n.get("url") != nil {
-		useless, with = []string{"args", "env", "cwd"}, "a 'url'"
+		useless, with = []string{"args", "env", "cwd", "sandbox"}, "a 'url'"
 	}
 	for _, m := range n.members {
 		if slices.Contains(useless, m.name) {

@@ -60,6 +60,7 @@ type Config struct {
 	LockAssumed    bool       // with Locked: assumed because the file cannot be read; see Withheld
 	Timeouts       Timeouts   // inherited by toolboxes
 	InheritEnv     InheritEnv // likewise
+	Sandbox        *Sandbox   // of servers with a command; nil: none
 	Warnings       []Problem  // accepted but probably unintended, in file order
 	Secrets        []string   // values that must not be shown, longest first
 	Variables      []string   // names that ${VAR} asked for, set or not, sorted
@@ -113,6 +114,7 @@ type Server struct {
 	Filter       toolbox.Filter
 	Timeouts     Timeouts   // the server's own, else its toolbox's, the file's or the defaults
 	InheritEnv   InheritEnv // resolved in the same order
+	Sandbox      *Sandbox   // nil: it runs as the user
 	Disabled     bool
 	KeepDetached bool
 

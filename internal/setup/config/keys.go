@@ -114,6 +114,7 @@ var rootObject = object{keys: []key{
 	pinnedKey,
 	timeoutsKey,
 	inheritEnvKey,
+	sandboxKey,
 	{
 		name: "lists", kinds: []kind{kindString}, enum: []string{"visible", "opened"}, fallback: `"visible"`,
 		description: "Which prompts, resources and templates clients see: those of all \"visible\" toolboxes that are in the cache, or of \"opened\" toolboxes only. Listing them does not start servers.",
@@ -205,6 +206,7 @@ var serverObject = object{oneOf: []string{"command", "url", "builtin"}, keys: []
 	},
 	timeoutsKey,
 	inheritEnvKey,
+	sandboxKey,
 	{
 		name: "trustHints", kinds: []kind{kindBoolean}, fallback: "true",
 		description: "false: what the server says of its own tools, such as that one only reads, does not count for the policy and read_tool.",

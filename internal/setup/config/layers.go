@@ -18,7 +18,7 @@ type projectRule struct {
 
 // projectRules are the keys with which a project can tighten the user's settings. All other keys, including new ones,
 // belong to the user.
-var projectRules = []projectRule{
+var projectRules = append([]projectRule{
 	limit("maxMessageSize", "if it is smaller", func(c *Config) *int { return &c.MaxMessageSize }),
 	limit("results.maxBytes", "if it is smaller, or the user has none", func(c *Config) *int { return &c.Discovery.MaxResultBytes }),
 	timeLimit("timeouts.connect", "for its own toolboxes, if it is shorter", func(c *Config) *time.Duration { return &c.Timeouts.Connect }),
@@ -50,7 +50,7 @@ var projectRules = []projectRule{
 		isSame:   func(user, project *Config) bool { return user.Locked == project.Locked },
 		tighten:  func(into, _ *Config) { into.Locked = true },
 	},
-}
+}, sandboxRules()...)
 
 func hasPolicy(_, project *Config) bool { return len(project.Policy.Files) > 0 }
 
@@ -148,7 +148,7 @@ func (b *builder) tighten(user, own, top *Config, m *member, p place) {
 // those of the user whose names the project uses. The project's file must have been read with ParseOptions.User.
 func Join(project, user *Config) *Config {
 	joined := *project
-	joined.Path, joined.Locked, joined.Timeouts, joined.InheritEnv = user.Path, user.Locked, user.Timeouts, user.InheritEnv
+	joined.Path, joined.Locked, joined.Timeouts, joined.InheritEnv, joined.Sandbox = user.Path, user.Locked, user.Timeouts, user.InheritEnv, user.Sandbox
 	joined.Files = slices.Concat(project.Files, user.Files)
 	joined.Toolboxes = slices.Clone(project.Toolboxes)
 	for _, box := range user.Toolboxes {

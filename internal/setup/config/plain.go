@@ -100,7 +100,7 @@ func (p *PlainToolbox) servers(all *hujson.Object, r *report) (*hujson.Object, [
 			continue
 		}
 		translated := plainServer(entry, func(offset int, key string) {
-			r.warn(offset, at.member(keyOf(m)).member(key), "Server "+quote(keyOf(m))+": "+quote(key)+" of the client is not applied", "import the file with 'mcp-workbench init --from', and set toolFilters")
+			r.warn(offset, at.member(keyOf(m)).member(key), "Server "+quote(keyOf(m))+": "+quote(key)+" of the client is not applied", "import the file with 'mcp-workbench init --from', and set what it limits there")
 		})
 		m.Value.Value = translated
 		used.Members = append(used.Members, m)
@@ -135,6 +135,9 @@ func plainServer(entry *hujson.Object, unapplied func(offset int, key string)) *
 			} else if !isLiteral || literal.String() != "sse" {
 				continue // what the rest of the entry says
 			}
+		case name == sandboxKey.name: // of a client, in its own form
+			unapplied(m.Name.StartOffset, name)
+			continue
 		case name == "excludeTools" || name == "disabledTools":
 			unapplied(m.Name.StartOffset, name)
 		}

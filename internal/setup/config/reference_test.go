@@ -35,6 +35,7 @@ func makeReference(t *testing.T) string {
 		{"`oauth`", "In a server with a `url`; [login.md](login.md) has more about it.", &oauthObject},
 		{"`oauth.identityProvider`", "In `oauth`.", &identityProviderObject},
 		{"`timeouts`", "At the top, in a toolbox or in a server.", &timeoutsObject},
+		{"`sandbox`", "At the top or in a server; [sandbox.md](sandbox.md) has more about it.", &sandboxObject},
 		{"`results`", "At the top.", &resultsObject},
 		{"`policy`", "At the top; [policy.md](policy.md) has more about it.", &policyObject},
 		{"`policy.ask`", "In `policy`.", &policyAskObject},
@@ -70,7 +71,7 @@ const projectChapter = `
 
 In the ` + "`workbench-config.json`" + ` of a working folder, where you have a file of your own: ` + "`toolboxes`" + ` are added to yours. These keys
 count where they are stricter than yours; all others at the top are yours alone, and a warning names those that are set.
-In a toolbox or a server, every key counts.
+In a toolbox or a server, every key counts; the ` + "`sandbox`" + ` of a server only tightens the one at the top of your file.
 
 | key | counts |
 | --- | --- |

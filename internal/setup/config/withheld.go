@@ -9,7 +9,7 @@ import (
 
 // Withheld returns the settings of a project's toolboxes while the user's own file at path cannot be used. The user's
 // restrictions are unknown then, so nothing is looser than the default: everything is locked unless the file certainly
-// does not set 'locked', every tool is denied unless the file certainly has no policy, and calls are recorded, in the usual folder, if
+// does not set 'locked', every tool is denied unless the file certainly has no policy, a sandbox that the file may have allows nothing, and calls are recorded, in the usual folder, if
 // the file may say so. source is nil if nothing
 // could be read.
 func Withheld(path string, source *Source) *Config {
@@ -19,6 +19,7 @@ func Withheld(path string, source *Source) *Config {
 	if source.mayHavePolicy() {
 		cfg.Policy = assumedPolicy(path)
 	}
+	cfg.Sandbox = source.assumedSandbox()
 	cfg.Audit.On = source.mentions(auditKey.name)
 	cfg.Audit.Required = cfg.Audit.On && source.mentions("required")
 	return cfg

@@ -116,6 +116,9 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 	for _, warning := range offered.Warnings {
 		found.Warnings = append(found.Warnings, e.masker.Mask(warning))
 	}
+	for _, denial := range server.Denials() {
+		found.Warnings = append(found.Warnings, e.masker.Mask(denial))
+	}
 	found.Note = e.desktopNote(patient, found.Steps)
 	return found
 }

@@ -54,6 +54,10 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, found *
 	if advice := recognise(found.Stderr); advice != "" {
 		return advice
 	}
+	if patient.Config.Sandbox != nil {
+		return "It runs in a sandbox, and does not say what it lacks. To see whether that is the reason, start it once without: " +
+			`"sandbox": false. The page docs/sandbox.md says what a sandbox closes.`
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "It runs, but does not answer. Is it an MCP server that speaks over stdio, and are its 'args' complete? " +
 			`A server that downloads itself first may need longer: "timeouts": {"connect": "2m"}`

@@ -232,7 +232,11 @@ func (m *Machine) removeFiles(group stored.Group) error {
 		if file.Kind.Group != group || only[recordOf(file.Path)] != "" {
 			continue
 		}
-		if err := os.Remove(file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		remove := os.Remove
+		if file.Kind.Folders {
+			remove = os.RemoveAll // which follows no link
+		}
+		if err := remove(file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}

@@ -1,0 +1,70 @@
+package fleet
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+)
+
+// sandbox returns the sandbox of the server's process; nil if it has none.
+func (s *Server) sandbox() *process.Sandbox {
+	if s.config.Sandbox == nil {
+		return nil
+	}
+	return &process.Sandbox{Policy: *sandboxPolicy(s.config.Sandbox), Name: boxName(s.toolbox, &s.config), OwnFolder: s.config.Dir != ""}
+}
+
+func sandboxPolicy(settings *config.Sandbox) *sandbox.Policy {
+	if settings == nil {
+		return nil
+	}
+	return &sandbox.Policy{
+		ReadAll: settings.ReadAll, Read: settings.Read, Write: settings.Write,
+		Network: settings.Network, Memory: int64(settings.Memory), BestEffort: settings.BestEffort,
+		Bound: sandboxPolicy(settings.Bound),
+	}
+}
+
+// boxName names what a server downloads. Another command is another server: what one has written, it must not run.
+func boxName(toolbox string, server *config.Server) string {
+	sum := sha256.New()
+	for _, part := range append([]string{toolbox, server.Name, server.Command, server.Dir, server.Builtin}, server.Args...) {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:16])
+}
+
+// maxDenials is how many denials of the sandbox an error names; further ones are left out.
+const maxDenials = 3
+
+// maxDeniedLines is how many lines of stderr are searched for denials; older ones are not read.
+const maxDeniedLines = 50
+
+// Denials describes what the sandbox refused the running server, or the last one, as far as its output tells.
+func (s *Server) Denials() []string {
+	s.mu.Lock()
+	child := s.last
+	s.mu.Unlock()
+	if child == nil {
+		return nil
+	}
+	return s.denials(child)
+}
+
+func (s *Server) denials(child *process.Process) (described []string) {
+	denials := child.Denied(child.StderrTail(maxDeniedLines))
+	for _, denial := range denials[:min(len(denials), maxDenials)] {
+		described = append(described, s.fleet.cleanServerText(denial.String()))
+	}
+	return described
+}
+
+// deniedHint says what the sandbox refused a server that did not start; "" if that is not known.
+func (s *Server) deniedHint(child *process.Process) string {
+	return strings.Join(s.denials(child), ". ")
+}

@@ -1,0 +1,168 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Denial is something that the sandbox refused a program, as far as its output tells.
+type Denial struct {
+	What string // a path, an address or a name of a host
+	Fix  string // what allows it
+}
+
+// The forms in which programs tell of a refusal: Node.js, Python, Go, Rust, the shell and its tools. The first group is the path or
+// the address.
+// They are compiled when they are needed: the launcher starts without them.
+var forms = sync.OnceValue(func() (f struct {
+	paths, addresses []*regexp.Regexp
+	sockets, names   *regexp.Regexp
+	relative         *regexp.Regexp
+},
+) {
+	f.paths = []*regexp.Regexp{
+		regexp.MustCompile(`(?:EACCES|EPERM|EROFS)[^']*'([^']+)'`),
+		regexp.MustCompile(`\[Errno (?:1|13)\] [^:]*: '([^']+)'`),
+		regexp.MustCompile(`(?i)npm (?:error|err!) path (/\S+)`),
+		regexp.MustCompile("(?i)[‘'\"`](/[^’'\"`]+)[’'\"`][^/]*(?:permission denied|operation not permitted)"),
+		regexp.MustCompile(`(?i)(/[^\s:'"]+)"?: (?:permission denied|operation not permitted)`),
+		regexp.MustCompile("(?i)(?:permission denied|operation not permitted)[^/]*[ ‘'\"`(](/[^’'\"`)\\s]+)"),
+	}
+	f.addresses = []*regexp.Regexp{
+		regexp.MustCompile(`(?:connect|listen|bind|send) (?:EACCES|EPERM):? ?(?:permission denied )?(\S+)`),
+		regexp.MustCompile(`dial (?:tcp|udp)[46]? (\S+?): socket`),
+		regexp.MustCompile(`listen (?:tcp|udp)[46]? (\S+?): socket`),
+		regexp.MustCompile(`getaddrinfo (?:EAI_AGAIN|ENOTFOUND|EACCES) (\S+)`),
+		regexp.MustCompile(`/dev/(?:tcp|udp)/(\S+?): (?i:permission denied|operation not permitted)`),
+		regexp.MustCompile(`request to (\S+) failed: cache mode is 'only-if-cached'`),
+		regexp.MustCompile(`dial unix (\S+?): socket`),
+		regexp.MustCompile(`(?i)(?:error sending request for url|failed to fetch:?|request to) \(?.?https?://([^/\s)'"]+)`),
+		regexp.MustCompile(`lookup (\S+?)(?: on \S+)?: .*(?:socket|permission denied)`),
+	}
+	f.sockets = regexp.MustCompile(`_socket\.socket\.__init__|(?i)socket(?:\(\))?: (?:permission denied|operation not permitted|address family not supported)`)
+	f.names = regexp.MustCompile(`(?i)(temporary failure in name resolution|could not resolve host|name or service not known|dns error)`)
+	f.relative = regexp.MustCompile(`(?i)(cannot create |: )([^\s:'"/][^\s:'"]*): (?:permission denied|operation not permitted)$`)
+	return f
+})
+
+// Explain finds what a program was refused by the sandbox in lines that it printed. What the sandbox allows, and the system
+// refuses, is not among it.
+func (p *Plan) Explain(lines []string) (denials []Denial) {
+	seen := make(map[string]bool)
+	for _, line := range lines {
+		denial, ok := p.explain(line)
+		if ok && !seen[denial.What] {
+			seen[denial.What] = true
+			denials = append(denials, denial)
+		}
+	}
+	all := slices.Clone(denials)
+	return slices.DeleteFunc(denials, func(d Denial) bool { // where another line says more
+		return (d.What == aSocket || d.What == theNetwork) && slices.ContainsFunc(all, func(other Denial) bool {
+			return other.Fix == d.Fix && other.What != aSocket && other.What != theNetwork
+		})
+	})
+}
+
+// What was refused where the output does not say it.
+const (
+	aSocket    = "a socket"
+	theNetwork = "the network"
+)
+
+func (p *Plan) explain(line string) (Denial, bool) {
+	for _, form := range forms().addresses {
+		if match := form.FindStringSubmatch(line); match != nil {
+			if strings.HasPrefix(match[1], "/") || strings.HasPrefix(match[1], "@") {
+				return unixSocket(match[1]), true
+			}
+			if !p.Network {
+				return Denial{What: strings.TrimRight(match[1], ".,;"), Fix: networkFix}, true
+			}
+		}
+	}
+	if forms().names.MatchString(line) && !p.Network {
+		return Denial{What: theNetwork, Fix: networkFix}, true
+	}
+	switch {
+	case forms().sockets.MatchString(line) && p.Network:
+		return unixSocket("a socket that is neither TCP nor UDP"), true
+	case forms().sockets.MatchString(line):
+		return Denial{What: aSocket, Fix: networkFix}, true
+	}
+	for _, form := range forms().paths {
+		if match := form.FindStringSubmatch(line); match != nil {
+			if path := filepath.Clean(match[1]); filepath.IsAbs(path) {
+				return p.explainPath(path)
+			}
+		}
+	}
+	if match := forms().relative.FindStringSubmatch(line); match != nil {
+		path := filepath.Join(p.Dir, match[2])
+		if _, err := os.Lstat(path); err == nil || strings.HasPrefix(match[1], "cannot") {
+			return p.explainPath(path)
+		}
+	}
+	return Denial{}, false
+}
+
+const networkFix = `"sandbox": {"network": true}`
+
+func unixSocket(path string) Denial {
+	return Denial{What: path, Fix: `"sandbox": false, if it needs that; no sandbox lets a server use Unix or raw sockets`}
+}
+
+// explainPath returns the denial of a path. A path that may be written to was refused by the system.
+func (p *Plan) explainPath(path string) (Denial, bool) {
+	resolved := realPath(path)
+	switch {
+	case p.Writes(resolved):
+		return Denial{}, false
+	case isSocket(resolved):
+		return unixSocket(path), true
+	case !p.Reads(resolved):
+		return Denial{What: path, Fix: `"sandbox": {"read": [` + quoted(path) + `]}, or "write" if it changes it`}, true
+	}
+	folder := path
+	if !isFolder(resolved) {
+		folder = filepath.Dir(path)
+	}
+	return Denial{What: path, Fix: `"sandbox": {"write": [` + quoted(folder) + `]}`}, true
+}
+
+// realPath resolves the links of a path as far as it exists.
+func realPath(path string) string {
+	for above, rest := path, ""; ; above, rest = filepath.Dir(above), filepath.Join(filepath.Base(above), rest) {
+		if resolved, err := filepath.EvalSymlinks(above); err == nil {
+			return filepath.Join(resolved, rest)
+		}
+		if above == "/" || above == "." {
+			return path
+		}
+	}
+}
+
+// String describes the denial for people.
+func (d Denial) String() string {
+	return "the sandbox refused " + d.What + "; to allow it: " + d.Fix
+}
+
+func isSocket(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&os.ModeSocket != 0
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func quoted(text string) string {
+	encoded, _ := json.Marshal(text) // a string can always be encoded
+	return string(encoded)
+}
