@@ -9,6 +9,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	s.variants.gone.Store(nil)
 	var again []*Server
 	for _, session := range s.allVariants() {
+		session.forgetSecrets()
 		if session.stopNow() {
 			again = append(again, session)
 		}

@@ -258,7 +258,10 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	variant.differs = differs
 	if differs == nil {
 		variant.memory, variant.signIn = s.memory, s.signIn
-	} else if key := variant.copyKey(); key == s.copyKey() {
+		return variant
+	}
+	variant.signIn = s.fleet.signInTo(s.toolbox, &definition, differs.environ)
+	if key := variant.copyKey(); key == s.copyKey() {
 		variant.memory = s.memory
 	} else {
 		variant.memory = s.variants.memories.get(key)
