@@ -26,6 +26,8 @@ const (
 var (
 	// ErrNotFound means that the keyring works and has no such entry.
 	ErrNotFound = system.ErrNotFound
+	// ErrTooBig means that this system's keyring does not take so much.
+	ErrTooBig = system.ErrSetDataTooBig
 	// ErrSlow means that the keyring has not answered in time.
 	ErrSlow = fmt.Errorf("it has not answered within %v; it may be waiting for you to unlock it", answerTime)
 	// ErrReserved means that an entry is used for something else.

@@ -129,6 +129,20 @@ func parseForm(s string) (form Form, size int, wrong string) {
 	return form, size, wrong
 }
 
+// CutForm cuts a text around its first form, as it is written.
+func CutForm(text string) (before string, form Form, after string, ok bool) {
+	for i := 0; i < len(text); i++ {
+		if strings.HasPrefix(text[i:], "$${") {
+			i += len("$${") - 1
+			continue
+		}
+		if form, size, wrong := parseForm(text[i:]); size > 0 && wrong == "" {
+			return text[:i], form, text[i+size:], true
+		}
+	}
+	return text, form, "", false
+}
+
 // splitWords splits a command at blanks, up to the brace that ends it. Quotes of both kinds keep blanks and braces, and
 // nothing in them is special. end is negative if a quote stays open.
 func splitWords(s string) (words []string, end int) {

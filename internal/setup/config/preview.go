@@ -116,6 +116,15 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	return preview, nil
 }
 
+// Forms returns the secrets that the servers of a file name, each once; nil if it cannot be parsed.
+func (s *Source) Forms() []Form {
+	root, ok := s.unexpanded()
+	if !ok {
+		return nil
+	}
+	return root.forms()
+}
+
 // Add appends the toolboxes of another file, except those with a name already present.
 func (p *Preview) Add(other *Preview) {
 	has := make(map[string]bool)
