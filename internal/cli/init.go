@@ -42,7 +42,8 @@ func newInit(g *globals) *cobra.Command {
 		Short: "Import the servers of your MCP clients",
 		Long: `Find the configuration files of MCP clients on this machine, group their servers into
 toolboxes, and write workbench-config.json. Secrets in plain text are moved to a
-workbench.env beside it, which only you can read. The clients' own files are not changed.
+workbench.env beside it, which only you can read, or, if you say so in a terminal, to the
+system's keyring. The clients' own files are not changed.
 
 Servers that a client has for one project only are imported if you run init in the folder of
 that project. --all-projects imports those of all folders; without a "cwd", they run where
@@ -136,8 +137,13 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 	if err != nil {
 		return err
 	}
+	keep, err := askKeyring(ctx, screen, plan, o)
+	if err != nil {
+		return err
+	}
 	report.addPlan(plan, boxes)
-	if report.Written, err = writeTarget(ctx, files, screen, plan, boxes, o); err != nil {
+	report.addKept(keep)
+	if report.Written, err = writeTarget(ctx, files, screen, plan, boxes, keep, o); err != nil {
 		return err
 	}
 	if o.dryRun {
@@ -145,6 +151,7 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 		return nil
 	}
 	finishInit(screen, target, plan, boxes, files.Kept == nil)
+	showKept(screen, keep)
 	needed, unanswered := needLogin(ctx, target, func(toolbox, server string) bool { return isIn(boxes, toolbox, server) })
 	report.addLogins(screen, target, needed)
 	report.Notes = append(report.Notes, showUnanswered(screen, target, unanswered)...)
@@ -282,7 +289,7 @@ func filesOf(from []string) string {
 }
 
 // writeTarget shows the diff of both files, asks, and writes them.
-func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, plan *importer.Plan, boxes []importer.Toolbox, o initOptions) (written bool, err error) {
+func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, plan *importer.Plan, boxes []importer.Toolbox, keep []configwrite.Variable, o initOptions) (written bool, err error) {
 	next, err := f.Next(plan, boxes)
 	if err != nil {
 		return false, err
@@ -304,6 +311,9 @@ func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, pl
 		}
 	}
 	if err := confirm(ctx, screen, o.yes, "Write this?"); err != nil {
+		return false, err
+	}
+	if err := keepInKeyring(ctx, keep); err != nil { // first: a server without its secret would not start
 		return false, err
 	}
 	if err := f.Write(ctx, next); err != nil {

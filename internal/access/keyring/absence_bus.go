@@ -11,6 +11,9 @@ import (
 // Absence returns why there is no keyring to ask; nil if there may be one. Without a session bus the library would start one, which
 // nobody would stop.
 func Absence(getenv func(string) string) error {
+	if getenv("DBUS_SESSION_BUS_ADDRESS") == "disabled:" { // as GLib has it
+		return errors.New("the session bus is disabled (DBUS_SESSION_BUS_ADDRESS)")
+	}
 	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
 		return nil
 	}
