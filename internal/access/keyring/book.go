@@ -73,7 +73,12 @@ func (b *Book) Set(ctx context.Context, name, value string) (replaced bool, err 
 		if err := b.write(names); err != nil {
 			return err
 		}
-		return set(name, value)
+		err := set(name, value)
+		if err != nil && !replaced && !errors.Is(err, ErrSlow) { // one that is slow may still be kept
+			names = slices.DeleteFunc(names, func(other string) bool { return other == name })
+			return errors.Join(err, b.write(names))
+		}
+		return err
 	})
 	return replaced, err
 }

@@ -110,6 +110,9 @@ func TestRefusals(t *testing.T) {
 	if _, err := book.Set(t.Context(), "a", "b"); err == nil || err.Error() != "locked" {
 		t.Error(err)
 	}
+	if names, err := book.Names(); err != nil || len(names) != 0 {
+		t.Errorf("a secret that could not be kept is listed: %v, %v", names, err)
+	}
 	for content, want := range map[string]string{"{": "damaged", `{"version": 99}`: "newer"} {
 		if err := os.WriteFile(book.path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
