@@ -137,13 +137,8 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 	if err != nil {
 		return err
 	}
-	keep, err := askKeyring(ctx, screen, plan, o)
-	if err != nil {
-		return err
-	}
 	report.addPlan(plan, boxes)
-	report.addKept(keep)
-	if report.Written, err = writeTarget(ctx, files, screen, plan, boxes, keep, o); err != nil {
+	if report.Written, err = writeTarget(ctx, files, screen, plan, boxes, o); err != nil {
 		return err
 	}
 	if o.dryRun {
@@ -151,7 +146,6 @@ func runInit(ctx context.Context, g *globals, o initOptions, screen *tty.Screen,
 		return nil
 	}
 	finishInit(screen, target, plan, boxes, files.Kept == nil)
-	showKept(screen, keep)
 	needed, unanswered := needLogin(ctx, target, func(toolbox, server string) bool { return isIn(boxes, toolbox, server) })
 	report.addLogins(screen, target, needed)
 	report.Notes = append(report.Notes, showUnanswered(screen, target, unanswered)...)
@@ -289,7 +283,7 @@ func filesOf(from []string) string {
 }
 
 // writeTarget shows the diff of both files, asks, and writes them.
-func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, plan *importer.Plan, boxes []importer.Toolbox, keep []configwrite.Variable, o initOptions) (written bool, err error) {
+func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, plan *importer.Plan, boxes []importer.Toolbox, o initOptions) (written bool, err error) {
 	next, err := f.Next(plan, boxes)
 	if err != nil {
 		return false, err
@@ -313,7 +307,7 @@ func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, pl
 	if err := confirm(ctx, screen, o.yes, "Write this?"); err != nil {
 		return false, err
 	}
-	if err := keepInKeyring(ctx, keep); err != nil { // first: a server without its secret would not start
+	if err := keepInKeyring(ctx, plan.Kept); err != nil { // first: a server without its secret would not start
 		return false, err
 	}
 	if err := f.Write(ctx, next); err != nil {
@@ -328,6 +322,7 @@ func finishInit(screen *tty.Screen, target string, plan *importer.Plan, boxes []
 	if len(plan.Variables) > 0 {
 		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(tty.Good, "✓"), toolbox.Count(len(plan.Variables), "secret is", "secrets are"))
 	}
+	showKept(screen, plan.Kept)
 	if isNew {
 		fmt.Fprintf(screen, "%s autoOpen: use_tool opens what it needs, for scripts and one-shot clients.\n", screen.Paint(tty.Good, "✓"))
 		fmt.Fprintf(screen, "%s openDetail: opening lists signatures, a fraction of the tokens.\n", screen.Paint(tty.Good, "✓"))

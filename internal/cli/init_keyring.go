@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/keyring"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -14,19 +13,19 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/importer"
 )
 
-// askKeyring offers the system's keyring for the secrets of a plan, where there is one and a person to ask, and returns
-// those to put there. Otherwise all go to workbench.env.
-func askKeyring(ctx context.Context, screen *tty.Screen, plan *importer.Plan, o initOptions) ([]configwrite.Variable, error) {
-	if len(plan.Variables) == 0 || o.yes || o.dryRun || !screen.IsInteractive() || keyring.Absence(os.Getenv) != nil {
-		return nil, nil
+// askKeyring offers the system's keyring for the secrets of a plan, where there is one. Otherwise all go to workbench.env.
+func askKeyring(ctx context.Context, screen *tty.Screen, plan *importer.Plan) error {
+	hasKeyring := keyring.Absence(os.Getenv) == nil
+	if len(plan.Variables) == 0 || !hasKeyring {
+		return nil
 	}
 	what := toolbox.Count(len(plan.Variables), "secret", "secrets")
 	agreed, err := screen.Confirm(ctx, "Keep "+what+" in the system's keyring instead of workbench.env?", false)
 	if err != nil || !agreed {
-		return nil, err
+		return err
 	}
 	var unusable error
-	moved := plan.MoveToKeyring(func(name, value string) bool {
+	plan.MoveToKeyring(func(name, value string) bool {
 		if unusable != nil {
 			return false
 		}
@@ -43,7 +42,7 @@ func askKeyring(ctx context.Context, screen *tty.Screen, plan *importer.Plan, o 
 		fmt.Fprintf(screen, "%s %s to workbench.env: the keyring has other ones of that name, or they stand where only a variable can.\n",
 			screen.Paint(tty.Caution, "!"), toolbox.Count(len(plan.Variables), "secret goes", "secrets go"))
 	}
-	return moved, nil
+	return nil
 }
 
 // keepInKeyring puts secrets into the keyring.
@@ -68,11 +67,4 @@ func showKept(screen *tty.Screen, secrets []configwrite.Variable) {
 	if len(secrets) > 0 {
 		fmt.Fprintf(screen, "%s %s in the system's keyring: mcp-workbench secret list\n", screen.Paint(tty.Good, "✓"), toolbox.Count(len(secrets), "secret is", "secrets are"))
 	}
-}
-
-func (r *initReport) addKept(secrets []configwrite.Variable) {
-	for _, secret := range secrets {
-		r.Secrets = append(r.Secrets, secret.Name)
-	}
-	slices.Sort(r.Secrets)
 }

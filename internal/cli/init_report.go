@@ -84,6 +84,9 @@ func (r *initReport) addPlan(plan *importer.Plan, boxes []importer.Toolbox) {
 	for _, skipped := range plan.Skipped {
 		r.Skipped = append(r.Skipped, initSkipped{skipped.From, skipped.Name, skipped.Reason})
 	}
+	for _, secret := range plan.Kept {
+		r.Secrets = append(r.Secrets, secret.Name)
+	}
 	for _, variable := range plan.Variables {
 		r.Variables = append(r.Variables, variable.Name)
 	}

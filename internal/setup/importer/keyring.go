@@ -12,8 +12,8 @@ import (
 var kept = regexp.MustCompile(`\$\{keyring:([A-Z_][A-Z0-9_]*)\}`)
 
 // MoveToKeyring has the servers of the plan name secrets by ${keyring:NAME} instead of variables of workbench.env, and
-// returns the secrets to put there. Those stay in workbench.env that canMove refuses, or that stand where no form can.
-func (p *Plan) MoveToKeyring(canMove func(name, value string) bool) (moved []configwrite.Variable) {
+// moves them to Kept. Those stay in workbench.env that canMove refuses, or that stand where no form can.
+func (p *Plan) MoveToKeyring(canMove func(name, value string) bool) {
 	p.Variables = slices.DeleteFunc(p.Variables, func(v configwrite.Variable) bool {
 		if config.CheckSecretName(v.Name) != "" || !canMove(v.Name, v.Value) {
 			return false
@@ -25,10 +25,9 @@ func (p *Plan) MoveToKeyring(canMove func(name, value string) bool) (moved []con
 		for i, server := range p.Servers {
 			server.entry = entries[i]
 		}
-		moved = append(moved, v)
+		p.Kept = append(p.Kept, v)
 		return true
 	})
-	return moved
 }
 
 // withForm returns the entries of all servers with a form in place of a variable; ok is false if one would be invalid, or

@@ -289,8 +289,8 @@ func TestMoveToKeyring(t *testing.T) {
 	server.Env = []clients.Setting{{Name: "GH_TOKEN", Value: token}, {Name: "OTHER_TOKEN", Value: "other-" + token}}
 	from := Given{Sources: []clients.Source{of("cursor", server)}}
 	p := plan(t, from)
-	moved := p.MoveToKeyring(func(name, _ string) bool { return name != "OTHER_TOKEN" })
-	if diff := cmp.Diff([]configwrite.Variable{{Name: "GH_TOKEN", Value: token}}, moved); diff != "" {
+	p.MoveToKeyring(func(name, _ string) bool { return name != "OTHER_TOKEN" })
+	if diff := cmp.Diff([]configwrite.Variable{{Name: "GH_TOKEN", Value: token}}, p.Kept); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]configwrite.Variable{{Name: "OTHER_TOKEN", Value: "other-" + token}}, p.Variables); diff != "" {
@@ -312,7 +312,7 @@ func TestSecretThatCannotBeMovedToTheKeyring(t *testing.T) {
 		Servers:   []*Server{{Name: "s", entry: []byte(`{"url": "https://x/${KEY}", "oauth": {"clientId": "y"}}`)}},
 		Variables: []configwrite.Variable{{Name: "KEY", Value: "v"}, {Name: "UNUSED", Value: "v"}},
 	}
-	if moved := p.MoveToKeyring(func(string, string) bool { return true }); len(moved) != 0 || len(p.Variables) != 2 {
-		t.Error(moved, p.Variables)
+	if p.MoveToKeyring(func(string, string) bool { return true }); len(p.Kept) != 0 || len(p.Variables) != 2 {
+		t.Error(p.Kept, p.Variables)
 	}
 }
