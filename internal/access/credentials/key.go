@@ -108,7 +108,7 @@ func (k *keySource) fromFile(remedy string) (sealKey, error) {
 	if reason := safefile.StrangerProblem(info, safefile.ReadOrChange); reason != "" {
 		return sealKey{}, &keyProblem{
 			reason: fmt.Sprintf("the key file %s %s", path, reason),
-			remedy: "If nobody else used it: chmod 600 " + trust.Quote(path),
+			remedy: "If nobody else used it: " + safefile.PrivateCommand(trust.Quote(path), false),
 		}
 	}
 	key, err := parseKey(string(data))

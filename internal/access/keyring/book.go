@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -112,7 +111,7 @@ func (b *Book) RemoveAll(ctx context.Context) error {
 
 // change changes the names under a lock.
 func (b *Book) change(ctx context.Context, change func(names []string) error) error {
-	if err := os.MkdirAll(filepath.Dir(b.path), 0o700); err != nil {
+	if err := safefile.MakeFolder(filepath.Dir(b.path)); err != nil {
 		return err
 	}
 	release, err := safefile.Lock(ctx, b.path+".lock", bookLockTime)

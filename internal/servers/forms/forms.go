@@ -102,7 +102,7 @@ func fromFile(form config.Form) (string, error) {
 	if reason := safefile.StrangerProblem(info, safefile.ReadOrChange); reason != "" {
 		return "", &Error{
 			form, "the file " + form.Name + " " + reason,
-			"let only yourself or root own it; if nobody else has read it: chmod 600 " + trust.Quote(form.Name),
+			"let only yourself or root own it; if nobody else has read it: " + safefile.PrivateCommand(trust.Quote(form.Name), false),
 		}
 	}
 	return withoutNewline(string(data)), nil

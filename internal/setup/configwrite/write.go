@@ -54,7 +54,7 @@ func (r *Revision) Write(ctx context.Context, next Content) error {
 
 func (r *Revision) writeFiles(next Content) error {
 	if !bytes.Equal(next.Env, r.source.Env) {
-		if err := os.MkdirAll(filepath.Dir(r.Path), 0o700); err != nil {
+		if err := safefile.MakeFolder(filepath.Dir(r.Path)); err != nil {
 			return err
 		}
 		if err := safefile.Replace(resolveLink(config.EnvPath(r.Path)), pattern, next.Env); err != nil {
@@ -78,11 +78,11 @@ func (r *Revision) lock(ctx context.Context) (release func(), err error) {
 	path := r.Path + ".lock"
 	if r.options.StateDir != "" {
 		folder := filepath.Join(r.options.StateDir, "locks")
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+		if err := safefile.MakeFolder(folder); err != nil {
 			return nil, fmt.Errorf("the folder for locks could not be created: %w", err)
 		}
 		path = filepath.Join(folder, fmt.Sprintf("%x.lock", sha256.Sum256([]byte(resolveLink(r.Path)))))
-	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	} else if err := safefile.MakeFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	release, err = safefile.Lock(ctx, path, lockWait)
