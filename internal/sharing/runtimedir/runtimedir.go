@@ -81,10 +81,7 @@ func longestPath() int {
 
 // secure creates the folder, and refuses one that other users can change.
 func secure(path string) error {
-	if err := safefile.MakeFolder(filepath.Dir(path)); err != nil {
-		return err
-	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := safefile.MakeFolder(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	info, err := os.Lstat(path) // a link could lead anywhere

@@ -1,4 +1,4 @@
-// Tree is a server for Windows that starts a child, and that never answers. Both write into a file as long as they live.
+// Command tree is a server for Windows that starts a child, and that never answers. Both write into a file as long as they live.
 package main
 
 import (
