@@ -93,11 +93,7 @@ func newReviewServer(server config.PreviewServer) reviewServer {
 		Env: reviewVariables(server.Env), Headers: reviewVariables(server.Headers), OAuth: reviewVariables(server.OAuth),
 	}
 	for _, form := range server.Forms {
-		shown := reviewSecret{Kind: form.Kind, Name: form.Name}
-		for _, word := range form.Words {
-			shown.Command = append(shown.Command, secret.MaskWithin(word))
-		}
-		s.Secrets = append(s.Secrets, shown)
+		s.Secrets = append(s.Secrets, reviewSecret{Kind: form.Kind, Name: form.Name, Command: form.Words}) // a command is shown whole, like that of a server
 	}
 	switch inherit := server.InheritEnv; {
 	case inherit.All:
@@ -108,7 +104,10 @@ func newReviewServer(server config.PreviewServer) reviewServer {
 	switch {
 	case server.Command == "":
 	case server.Launch == nil:
-		s.Problem = "variables that have no value, or a secret, decide on it"
+		s.Problem = "variables that have no value decide on it"
+		if _, _, _, ok := config.CutForm(server.Command); ok {
+			s.Problem = "a secret decides on it"
+		}
 	default:
 		s.Program, s.Problem = programOf(server)
 	}
