@@ -25,10 +25,14 @@ SECONDS_EACH ?= 5
 demo:
 	go test -count=1 ./test/terminal -demo '$(CURDIR)/docs/demo.svg'
 
-.PHONY: demo run build test e2e pairings fault-pairings clients load load-people soak-login lint bench performance bench-search bench-page screenshots fuzz torture conformance diff cross snapshot sign release-check vulnerabilities clean
+.PHONY: demo run build test e2e pairings fault-pairings clients load load-people soak-login lint bench performance bench-search bench-page screenshots fuzz torture conformance diff cross snapshot sign release-check vulnerabilities wine clean
 
 run: build
 	bin/mcp-workbench try
+
+# The Windows binary under Wine, which is installed where it is missing.
+wine:
+	test/wine/run
 
 build:
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/mcp-workbench ./cmd/mcp-workbench

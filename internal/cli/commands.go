@@ -43,7 +43,7 @@ func addCommands(root *cobra.Command, g *globals) {
 			singleHelp(newTry(g)),
 		}},
 		{"Configure", []helpLine{
-			groupedHelp("List toolboxes and servers; say what one is for", newList(g), newDescribe(g)),
+			groupedHelp("List servers; say what one is for; keep secrets", newList(g), newDescribe(g), newSecret()),
 			groupedHelp("Add a server; remove servers; move them", newAdd(g), newRemove(g), newMove(g)),
 			groupedHelp("Enable or disable a server; rename it", newEnable(g), newDisable(g), newRename(g)),
 			groupedHelp("Sign in to a remote server, or out; show the logins", newLogin(g), newLogout(g), newAuth(g)),

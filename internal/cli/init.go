@@ -42,7 +42,8 @@ func newInit(g *globals) *cobra.Command {
 		Short: "Import the servers of your MCP clients",
 		Long: `Find the configuration files of MCP clients on this machine, group their servers into
 toolboxes, and write workbench-config.json. Secrets in plain text are moved to a
-workbench.env beside it, which only you can read. The clients' own files are not changed.
+workbench.env beside it, which only you can read, or, if you say so in a terminal, to the
+system's keyring. The clients' own files are not changed.
 
 Servers that a client has for one project only are imported if you run init in the folder of
 that project. --all-projects imports those of all folders; without a "cwd", they run where
@@ -306,6 +307,9 @@ func writeTarget(ctx context.Context, f *importer.Target, screen *tty.Screen, pl
 	if err := confirm(ctx, screen, o.yes, "Write this?"); err != nil {
 		return false, err
 	}
+	if err := keepInKeyring(ctx, plan.Kept); err != nil { // first: a server without its secret would not start
+		return false, err
+	}
 	if err := f.Write(ctx, next); err != nil {
 		return false, err
 	}
@@ -318,6 +322,7 @@ func finishInit(screen *tty.Screen, target string, plan *importer.Plan, boxes []
 	if len(plan.Variables) > 0 {
 		fmt.Fprintf(screen, "%s %s in workbench.env beside it, which only you can read.\n", screen.Paint(tty.Good, "✓"), toolbox.Count(len(plan.Variables), "secret is", "secrets are"))
 	}
+	showKept(screen, plan.Kept)
 	if isNew {
 		fmt.Fprintf(screen, "%s autoOpen: use_tool opens what it needs, for scripts and one-shot clients.\n", screen.Paint(tty.Good, "✓"))
 		fmt.Fprintf(screen, "%s openDetail: opening lists signatures, a fraction of the tokens.\n", screen.Paint(tty.Good, "✓"))

@@ -18,6 +18,7 @@ type initReport struct {
 	Already   []initKnown   `json:"already"`
 	Skipped   []initSkipped `json:"skipped"`
 	Variables []string      `json:"variables"` // new in workbench.env
+	Secrets   []string      `json:"secrets"`   // new in the system's keyring
 	Notes     []string      `json:"notes"`
 }
 
@@ -57,7 +58,7 @@ type initSkipped struct {
 func newInitReport(file string, sources, elsewhere []clients.Source) initReport {
 	r := initReport{
 		File: file, Sources: []initSource{}, Toolboxes: []initBox{}, Already: []initKnown{},
-		Skipped: []initSkipped{}, Variables: []string{}, Notes: []string{},
+		Skipped: []initSkipped{}, Variables: []string{}, Secrets: []string{}, Notes: []string{},
 	}
 	for _, source := range sources {
 		found := initSource{File: source.File, Project: source.Project, Servers: []string{}}
@@ -82,6 +83,9 @@ func (r *initReport) addPlan(plan *importer.Plan, boxes []importer.Toolbox) {
 	}
 	for _, skipped := range plan.Skipped {
 		r.Skipped = append(r.Skipped, initSkipped{skipped.From, skipped.Name, skipped.Reason})
+	}
+	for _, secret := range plan.Kept {
+		r.Secrets = append(r.Secrets, secret.Name)
 	}
 	for _, variable := range plan.Variables {
 		r.Variables = append(r.Variables, variable.Name)

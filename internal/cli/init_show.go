@@ -167,7 +167,10 @@ func chooseToolboxes(ctx context.Context, screen *tty.Screen, plan *importer.Pla
 		}
 		showBoxes(screen, "Toolboxes:", boxes)
 	}
-	return boxes, askValues(ctx, screen, plan)
+	if err := askValues(ctx, screen, plan); err != nil {
+		return nil, err
+	}
+	return boxes, askKeyring(ctx, screen, plan)
 }
 
 // slashHint is what to do about a slash in a name that was typed.

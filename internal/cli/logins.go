@@ -18,7 +18,9 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/forms"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/console"
@@ -135,6 +137,8 @@ type logins struct {
 	mu      sync.Mutex
 	secrets []string // of the configuration, and tokens
 	events  []audit.Entry
+
+	host *process.Host // of commands that print secrets; nil until one is needed
 }
 
 // openLogins opens the logins of this user. They must be closed.
@@ -159,6 +163,9 @@ func (l *logins) Close() {
 	l.Manager.Close()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.host != nil {
+		_ = l.host.Close(context.Background()) // bounded; what is left is ended by its guard
+	}
 	for _, event := range l.events {
 		recordEvent(context.Background(), l.config.Audit, event)
 	}
@@ -179,6 +186,19 @@ func (l *logins) mask(text string) string {
 	return secret.NewMasker(l.secrets).Mask(text)
 }
 
+// confidentialOf returns how to get the secrets that the settings of a server name; nil if they name none.
+func (l *logins) confidentialOf(server *config.Server) oauth.Confidential {
+	if server.OAuth == nil || len(server.Deferred) == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.host == nil {
+		l.host = process.NewHost(process.HostOptions{StateDir: config.StateDir()})
+	}
+	return &forms.Login{Resolver: forms.New(l.host), Server: server, Hide: l.hide}
+}
+
 // of returns the login of a server, under another account than the configured one if it is not empty.
 func (l *logins) of(r remote, account string) *oauth.Credentials {
 	settings := r.server.OAuth
@@ -190,7 +210,7 @@ func (l *logins) of(r remote, account string) *oauth.Credentials {
 		changed.Account = account
 		settings = &changed
 	}
-	return l.For(oauth.Server{Toolbox: r.toolbox, Name: r.server.Name, URL: r.server.URL, Settings: settings, Version: Version})
+	return l.For(oauth.Server{Toolbox: r.toolbox, Name: r.server.Name, URL: r.server.URL, Settings: settings, Version: Version, Confidential: l.confidentialOf(r.server)})
 }
 
 // loginProblem returns why the login to a server that is kept cannot be used; nil if it can, or there is none.

@@ -97,7 +97,7 @@ func (p pairing) setup(env *testscript.Env) error {
 	}
 	env.Defer(func() { _ = os.RemoveAll(runtimeDir) })
 	// A program with the race detector would otherwise sleep a second when it ends.
-	env.Vars = append(env.Vars, "HOME="+home, "GORACE=atexit_sleep_ms=0", "XDG_RUNTIME_DIR="+runtimeDir)
+	env.Vars = append(env.Vars, "HOME="+home, "GORACE=atexit_sleep_ms=0", "XDG_RUNTIME_DIR="+runtimeDir, "DBUS_SESSION_BUS_ADDRESS=disabled:")
 	s := &state{env: append([]string{}, env.Vars...), dir: env.WorkDir, pairing: p, party: &party{begun: make(map[string]pending)}}
 	env.Values[stateKey{}] = s
 	env.Defer(s.cleanUp)

@@ -18,11 +18,11 @@ const maxKeyFile = 4 << 10 // size of a file with a key; a larger one is an erro
 // keySource gets the key that logins are encrypted with.
 type keySource struct {
 	options SealOptions
-	ring    *keyring
+	ring    *loginKeyring
 }
 
 func newKeySource(folder string, options SealOptions) *keySource {
-	return &keySource{options: options, ring: &keyring{folder: folder}}
+	return &keySource{options: options, ring: &loginKeyring{folder: folder}}
 }
 
 // isOn reports whether logins are to be encrypted.
@@ -108,7 +108,7 @@ func (k *keySource) fromFile(remedy string) (sealKey, error) {
 	if reason := safefile.StrangerProblem(info, safefile.ReadOrChange); reason != "" {
 		return sealKey{}, &keyProblem{
 			reason: fmt.Sprintf("the key file %s %s", path, reason),
-			remedy: "If nobody else used it: chmod 600 " + trust.Quote(path),
+			remedy: "If nobody else used it: " + safefile.PrivateCommand(trust.Quote(path), false),
 		}
 	}
 	key, err := parseKey(string(data))

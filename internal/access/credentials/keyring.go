@@ -14,22 +14,21 @@ import (
 
 	system "github.com/zalando/go-keyring"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/keyring"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 const (
-	keyringService = "mcp-workbench"
-	keyringUser    = "logins"
-	keyringLock    = "keyring.lock"
+	keyringLock = "keyring.lock"
 
 	keyringTime     = 5 * time.Second  // for an answer of the system's keyring; then an error
 	keyringPause    = 10 * time.Second // after a failure before the keyring is asked again: each time, it may ask the user to unlock it
 	keyringLockWait = 20 * time.Second // for another process that creates the key in the keyring; then an error
 )
 
-// keyring is the system's keyring, with the key that was read from it.
-type keyring struct {
+// loginKeyring is the system's keyring, with the key that was read from it.
+type loginKeyring struct {
 	folder string
 
 	mu      sync.Mutex
@@ -51,7 +50,7 @@ type keyringCall struct {
 var errSlow = fmt.Errorf("it has not answered within %v; it may be waiting for you to unlock it", keyringTime)
 
 // find returns the key with an id, or another one if the keyring has another.
-func (k *keyring) find(id string) (sealKey, error) {
+func (k *loginKeyring) find(id string) (sealKey, error) {
 	if key := k.cached(); key != nil && key.id() == id {
 		return *key, nil
 	}
@@ -63,7 +62,7 @@ func (k *keyring) find(id string) (sealKey, error) {
 }
 
 // ensure returns the key, which it creates if there is none and no login needs it.
-func (k *keyring) ensure() (sealKey, error) {
+func (k *loginKeyring) ensure() (sealKey, error) {
 	if key := k.cached(); key != nil {
 		return *key, nil
 	}
@@ -89,26 +88,26 @@ func (k *keyring) ensure() (sealKey, error) {
 	_, _ = rand.Read(key[:]) // never fails: it would end the program
 	text := base64.StdEncoding.EncodeToString(key[:])
 	return k.ask(func() (string, error) {
-		if err := system.Set(keyringService, keyringUser, text); err != nil {
+		if err := system.Set(keyring.Service, keyring.LoginsEntry, text); err != nil {
 			return "", err
 		}
-		return system.Get(keyringService, keyringUser) // what is there counts
+		return system.Get(keyring.Service, keyring.LoginsEntry) // what is there counts
 	})
 }
 
-func (k *keyring) cached() *sealKey {
+func (k *loginKeyring) cached() *sealKey {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.known
 }
 
 // get reads the key from the keyring. If the keyring works and has none, the error is system.ErrNotFound.
-func (k *keyring) get() (sealKey, error) {
-	return k.ask(func() (string, error) { return system.Get(keyringService, keyringUser) })
+func (k *loginKeyring) get() (sealKey, error) {
+	return k.ask(func() (string, error) { return system.Get(keyring.Service, keyring.LoginsEntry) })
 }
 
 // ask gets the key with a request that returns the entry of the keyring.
-func (k *keyring) ask(request func() (string, error)) (sealKey, error) {
+func (k *loginKeyring) ask(request func() (string, error)) (sealKey, error) {
 	text, err := k.call(request)
 	if errors.Is(err, system.ErrNotFound) {
 		return sealKey{}, err
@@ -119,7 +118,7 @@ func (k *keyring) ask(request func() (string, error)) (sealKey, error) {
 	key, err := parseKey(text)
 	if err != nil {
 		return sealKey{}, &keyProblem{
-			reason: fmt.Sprintf("the entry of service '%s' and user '%s' in the system's keyring is not a key: %v", keyringService, keyringUser, err),
+			reason: fmt.Sprintf("the entry of service '%s' and user '%s' in the system's keyring is not a key: %v", keyring.Service, keyring.LoginsEntry, err),
 			remedy: "Restore or remove that entry.",
 		}
 	}
@@ -132,8 +131,8 @@ func (k *keyring) ask(request func() (string, error)) (sealKey, error) {
 // call asks the keyring, which may wait for a person without end. While a call is under way no other is begun: its
 // answer, which is the entry whatever was asked, counts for all. A call that does not end is given up, since it cannot be
 // cancelled, and keeps its goroutine.
-func (k *keyring) call(request func() (string, error)) (string, error) {
-	if err := keyringAbsence(os.Getenv); err != nil {
+func (k *loginKeyring) call(request func() (string, error)) (string, error) {
+	if err := keyring.Absence(os.Getenv); err != nil {
 		return "", err
 	}
 	k.mu.Lock()
@@ -162,7 +161,7 @@ func (k *keyring) call(request func() (string, error)) (string, error) {
 	}
 }
 
-func (k *keyring) run(call *keyringCall, request func() (string, error)) {
+func (k *loginKeyring) run(call *keyringCall, request func() (string, error)) {
 	defer func() {
 		if recover() != nil { // the library does, if the bus goes away while it waits
 			call.err = errors.New("the connection to it was lost")
@@ -179,7 +178,7 @@ func (k *keyring) run(call *keyringCall, request func() (string, error)) {
 }
 
 // needed returns the path of a login that is encrypted with a key from the keyring; "" if there is none.
-func (k *keyring) needed() string {
+func (k *loginKeyring) needed() string {
 	paths, _ := filepath.Glob(filepath.Join(k.folder, "*"+suffix)) // fails for bad patterns only
 	for _, path := range paths {
 		data, _, err := safefile.Read(path, maxFile)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
@@ -42,7 +43,7 @@ func (s *Store) makeFolder() error {
 	if s.folder == "" {
 		return ErrNoFolder
 	}
-	if err := os.MkdirAll(s.folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(s.folder); err != nil {
 		return failed("make the folder of", s.folder, err)
 	}
 	return s.checkFolder()

@@ -16,6 +16,8 @@ import (
 
 	system "github.com/zalando/go-keyring"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/access/keyring"
+
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
@@ -229,7 +231,7 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 		{
 			"something else in the keyring", func(t *testing.T) SealOptions {
 				useMockKeyring(t)
-				if err := system.Set(keyringService, keyringUser, "secret-entry"); err != nil {
+				if err := system.Set(keyring.Service, keyring.LoginsEntry, "secret-entry"); err != nil {
 					t.Fatal(err)
 				}
 				return SealOptions{Seal: "keyring"}
@@ -306,17 +308,17 @@ func TestKeyInKeyring(t *testing.T) {
 	if found, err := s.All(); found != nil || err != nil {
 		t.Errorf("%v, %v", found, err)
 	}
-	if _, err := system.Get(keyringService, keyringUser); !errors.Is(err, system.ErrNotFound) {
+	if _, err := system.Get(keyring.Service, keyring.LoginsEntry); !errors.Is(err, system.ErrNotFound) {
 		t.Errorf("reading created a key: %v", err)
 	}
 	c := full(testKey)
 	save(t, s, c)
-	text, err := system.Get(keyringService, keyringUser)
+	text, err := system.Get(keyring.Service, keyring.LoginsEntry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A key that went is not replaced while a login needs it.
-	if err := system.Delete(keyringService, keyringUser); err != nil {
+	if err := system.Delete(keyring.Service, keyring.LoginsEntry); err != nil {
 		t.Fatal(err)
 	}
 	fresh := Open(folder, Options{Seal: SealOptions{Seal: "keyring"}})
@@ -335,7 +337,7 @@ func TestKeyInKeyring(t *testing.T) {
 	if err != nil || key.id() == "" {
 		t.Fatal(err)
 	}
-	if err := system.Set(keyringService, keyringUser, testKeyText(3)); err != nil {
+	if err := system.Set(keyring.Service, keyring.LoginsEntry, testKeyText(3)); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Save(full(other)); err != nil {
@@ -352,7 +354,7 @@ func TestKeyInKeyring(t *testing.T) {
 func TestKeyringThatDoesNotAnswer(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent")
 	synctest.Test(t, func(t *testing.T) {
-		k := &keyring{}
+		k := &loginKeyring{}
 		answer := make(chan string)
 		var calls atomic.Int32
 		ask := func() (string, error) { calls.Add(1); return <-answer, nil }
@@ -393,7 +395,7 @@ func TestNoSessionBus(t *testing.T) {
 		t.Skip("there may be a bus")
 	}
 	for _, address := range []string{"", "autolaunch:"} {
-		if err := keyringAbsence(func(string) string { return address }); err == nil {
+		if err := keyring.Absence(func(string) string { return address }); err == nil {
 			t.Errorf("%q is a bus", address)
 		}
 	}

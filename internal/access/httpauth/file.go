@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -63,14 +62,14 @@ func readTokens(path string) ([]Token, fs.FileInfo, error) {
 // exposed returns how another user may have read or changed the file, and what to do.
 func exposed(path string, info fs.FileInfo) (reason, remedy string) {
 	if reason := safefile.AccessProblem(info, safefile.ReadOrChange); reason != "" {
-		return "it " + reason, "If nobody else used it: chmod 600 " + path
+		return "it " + reason, "If nobody else used it: " + safefile.PrivateCommand(path, false)
 	}
-	folder, err := os.Stat(filepath.Dir(path))
+	folder, err := safefile.Stat(filepath.Dir(path))
 	if err != nil {
 		return "its folder cannot be examined", ""
 	}
 	if reason := safefile.AccessProblem(folder, safefile.Change); reason != "" {
-		return "its folder " + reason, "If nobody else used it: chmod 700 " + filepath.Dir(path)
+		return "its folder " + reason, "If nobody else used it: " + safefile.PrivateCommand(filepath.Dir(path), true)
 	}
 	return "", ""
 }

@@ -246,12 +246,12 @@ func sameFile(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
+	return safefile.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
 }
 
 // update changes the file under the lock. If change fails, nothing is written.
 func (s *Store) update(change func([]Token) ([]Token, error)) error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+	if err := safefile.MakeFolder(filepath.Dir(s.path)); err != nil {
 		return s.explain("make the folder of", err)
 	}
 	release, err := safefile.Lock(context.Background(), s.path+".lock", lockWait)

@@ -51,7 +51,15 @@ type reviewServer struct {
 	Host     string           `json:"host,omitempty"`
 	Headers  []reviewVariable `json:"headers,omitempty"`
 	OAuth    []reviewVariable `json:"oauth,omitempty"`
-	Sends    []string         `json:"sends,omitempty"` // variables in the address, headers and OAuth settings
+	Secrets  []reviewSecret   `json:"secrets,omitempty"` // that it would get, each time it starts
+	Sends    []string         `json:"sends,omitempty"`   // variables in the address, headers and OAuth settings
+}
+
+// reviewSecret is a secret that a server names.
+type reviewSecret struct {
+	Kind    config.FormKind `json:"kind"`
+	Name    string          `json:"name,omitempty"`    // of the entry or the credential; of a file, its path
+	Command []string        `json:"command,omitempty"` // that would run
 }
 
 type reviewVariable struct {
@@ -66,7 +74,7 @@ func NewReview(source *config.Source) (*Review, error) {
 		return nil, err
 	}
 	r := &Review{
-		Path: source.Path, Why: trust.Doubt(trust.FileOf(source)), Trust: "unknown", Servers: []reviewServer{},
+		Path: source.Path, Why: doubt(source), Trust: "unknown", Servers: []reviewServer{},
 		Variables: reviewVariables(preview.Variables), Policy: reviewVariables(preview.Policy), Unclear: preview.Unclear,
 		Listen: preview.HTTP.Listen, Hosts: preview.HTTP.Hosts, Origins: preview.HTTP.Origins, People: reviewVariables(preview.HTTP.People), source: source,
 	}
@@ -85,6 +93,9 @@ func newReviewServer(server config.PreviewServer) reviewServer {
 		Command: server.Command, Args: server.Args, Dir: server.Dir, Host: server.Host, Sends: server.Sent,
 		Env: reviewVariables(server.Env), Headers: reviewVariables(server.Headers), OAuth: reviewVariables(server.OAuth),
 	}
+	for _, form := range server.Forms {
+		s.Secrets = append(s.Secrets, reviewSecret{Kind: form.Kind, Name: form.Name, Command: form.Words}) // a command is shown whole, like that of a server
+	}
 	switch inherit := server.InheritEnv; {
 	case inherit.All:
 		s.Inherits = true
@@ -95,6 +106,9 @@ func newReviewServer(server config.PreviewServer) reviewServer {
 	case server.Command == "":
 	case server.Launch == nil:
 		s.Problem = "variables that have no value decide on it"
+		if _, _, _, ok := config.CutForm(server.Command); ok {
+			s.Problem = "a secret decides on it"
+		}
 	default:
 		s.Program, s.Problem = programOf(server)
 	}
@@ -122,8 +136,15 @@ func reviewVariables(variables []config.Variable) (shown []reviewVariable) {
 
 var variableReference = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)(?::-([^}]*))?\}`)
 
-// shownValue masks a value that looks like a secret. References to variables stay.
+// shownValue masks a value that looks like a secret. References to variables stay, and so do the names of secrets.
 func shownValue(name, value string) string {
+	if before, form, after, ok := config.CutForm(value); ok {
+		return shownPart(name, before) + form.String() + shownValue(name, after)
+	}
+	return shownPart(name, value)
+}
+
+func shownPart(name, value string) string {
 	if !strings.Contains(value, "${") {
 		return shownLiteral(name, value)
 	}
@@ -326,6 +347,9 @@ func (s reviewServer) details() (lines []string) {
 	for _, setting := range s.OAuth {
 		lines = append(lines, "oauth: "+setting.String())
 	}
+	for _, one := range s.Secrets {
+		lines = append(lines, "secret: "+one.String())
+	}
 	if len(s.Sends) > 0 {
 		in := ", in its address or headers"
 		if len(s.OAuth) > 0 {
@@ -334,6 +358,18 @@ func (s reviewServer) details() (lines []string) {
 		lines = append(lines, "sends: the values of your variables "+trust.QuoteList(s.Sends)+in)
 	}
 	return lines
+}
+
+func (s reviewSecret) String() string {
+	switch s.Kind {
+	case config.FormExec:
+		return "runs " + trust.Quote(s.Command...)
+	case config.FormFile:
+		return "reads the file " + trust.Quote(s.Name)
+	case config.FormCredential:
+		return "reads the systemd credential " + trust.Quote(s.Name)
+	}
+	return "reads the keyring entry " + trust.Quote(s.Name)
 }
 
 func (v reviewVariable) String() string { return trust.Quote(v.Name) + "=" + trust.Quote(v.Value) }

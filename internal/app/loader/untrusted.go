@@ -29,7 +29,7 @@ func (u *Untrusted) Path() string { return u.source.Path }
 
 // CheckTrust returns nil for a file that may run.
 func CheckTrust(source *config.Source) *Untrusted {
-	reason := trust.Doubt(trust.FileOf(source))
+	reason := doubt(source)
 	if reason == "" {
 		return nil
 	}
@@ -39,6 +39,30 @@ func CheckTrust(source *config.Source) *Untrusted {
 	}
 	return &Untrusted{source: source, reason: reason, verdict: verdict, damaged: err}
 }
+
+// doubt returns why a file that was only found needs trust; "" if it does not. One that names secrets needs it whoever wrote
+// it: what it names was kept for something else.
+func doubt(source *config.Source) string {
+	if reason := trust.Doubt(trust.FileOf(source)); reason != "" {
+		return reason
+	}
+	forms := source.Forms()
+	if len(forms) == 0 {
+		return ""
+	}
+	names := make([]string, 0, maxNamed)
+	for _, form := range forms[:min(len(forms), maxNamed)] {
+		names = append(names, trust.Quote(form.String()))
+	}
+	text := "it names secrets of yours: " + strings.Join(names, ", ")
+	if more := len(forms) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// maxNamed is how many of a file's secrets the reason names why it needs trust.
+const maxNamed = 5
 
 // CheckTrustAt is CheckTrust for the file at a path.
 func CheckTrustAt(path string) (*Untrusted, error) {

@@ -109,3 +109,12 @@ func SyncFolder(path string) error {
 	}
 	return errors.Join(err, folder.Close())
 }
+
+// Stat is os.Stat with what AccessProblem needs, which the info has here.
+func Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
+
+// SameFile is os.SameFile, also for infos of Open and Stat.
+func SameFile(a, b fs.FileInfo) bool { return os.SameFile(a, b) }
+
+// withAccess returns the info as it is: it has owner and mode.
+func withAccess(_ *os.File, info fs.FileInfo) (fs.FileInfo, error) { return info, nil }

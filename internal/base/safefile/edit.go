@@ -19,7 +19,7 @@ var ErrChanged = errors.New("the file has changed since it was read")
 func Edit(path, pattern string, before, after []byte, mode fs.FileMode) error {
 	target, err := Target(path)
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(target), 0o700)
+		err = MakeFolder(filepath.Dir(target))
 	}
 	if err != nil {
 		return err
@@ -32,12 +32,13 @@ func Edit(path, pattern string, before, after []byte, mode fs.FileMode) error {
 	if isThere != (before != nil) || !bytes.Equal(is, before) {
 		return ErrChanged
 	}
+	like := ""
 	if isThere {
 		info, err := os.Stat(target)
 		if err != nil {
 			return err
 		}
-		mode = info.Mode().Perm()
+		mode, like = info.Mode().Perm(), target
 	}
-	return replace(target, pattern, after, mode, time.Time{})
+	return replace(target, pattern, like, after, mode, time.Time{})
 }

@@ -82,7 +82,7 @@ func PathProblem(path string) string {
 	if err != nil {
 		return "" // the caller gets the same error when it reads the file
 	}
-	if info, err := os.Stat(target); err == nil {
+	if info, err := Stat(target); err == nil {
 		if reason := changeProblem(info); reason != "" {
 			return target + " " + reason
 		}

@@ -34,6 +34,9 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() {
 		err = special
 	}
+	if err == nil {
+		info, err = withAccess(file, info)
+	}
 	if err != nil {
 		_ = file.Close()
 		return nil, info, err

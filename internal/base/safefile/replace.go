@@ -14,20 +14,21 @@ import (
 // pattern names the temporary file as for os.CreateTemp. On an error the file at path is unchanged. The folder must
 // exist.
 func Replace(path, pattern string, data []byte) error {
-	return replace(path, pattern, data, 0o600, time.Time{})
+	return replace(path, pattern, "", data, 0o600, time.Time{})
 }
 
 // ReplaceDurably is like Replace, gives the file a modification time, and also syncs the folder: once it returns, a
 // loss of power does not bring the old content back. If only the sync of the folder fails, the file is replaced.
 func ReplaceDurably(path, pattern string, data []byte, modified time.Time) error {
-	if err := replace(path, pattern, data, 0o600, modified); err != nil {
+	if err := replace(path, pattern, "", data, 0o600, modified); err != nil {
 		return err
 	}
 	return SyncFolder(filepath.Dir(path))
 }
 
-func replace(path, pattern string, data []byte, mode fs.FileMode, modified time.Time) error {
-	file, err := os.CreateTemp(filepath.Dir(path), pattern) // with mode 0600
+// replace makes the new file with the mode, or on Windows with the access list of the file like.
+func replace(path, pattern, like string, data []byte, mode fs.FileMode, modified time.Time) error {
+	file, err := createTemp(filepath.Dir(path), pattern, like)
 	if err != nil {
 		return err
 	}

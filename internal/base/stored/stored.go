@@ -56,6 +56,10 @@ var (
 		Name: "logins of remote servers: access and refresh tokens, encrypted if `credentials.seal` is set", Place: State,
 		Patterns: []string{"logins/*.json", "logins/*.lock", "logins/.*.tmp"}, Format: 1, Group: Credentials, Kept: "until `logout`",
 	}
+	Secrets = &Kind{
+		Name: "names of the secrets that `secret set` keeps in the system's keyring; no values", Place: State,
+		Patterns: []string{"secrets.json", "secrets.json.lock", ".secrets-*"}, Format: 1, Group: Credentials, Kept: "until `secret remove`",
+	}
 	HopsKey = &Kind{
 		Name: "a random key by which workbenches recognize themselves in a loop", Place: State, Patterns: []string{"hops.key"},
 		Format: 2, Group: Credentials, Kept: "for good", header: "hops key",
@@ -122,10 +126,14 @@ var (
 // Kinds returns all kinds, by group.
 func Kinds() []*Kind {
 	return []*Kind{
-		Logins, Tokens, HopsKey,
+		Logins, Tokens, Secrets, HopsKey,
 		{
 			Name: "the key that logins are encrypted with, if `credentials.seal` is `keyring`", Place: Keyring, Patterns: []string{"mcp-workbench/logins"},
 			Group: Credentials, Kept: "for good",
+		},
+		{
+			Name: "secrets of `secret set`, which a configuration names by `${keyring:NAME}`", Place: Keyring, Patterns: []string{"mcp-workbench/NAME"},
+			Group: Credentials, Kept: "until `secret remove`",
 		},
 		Trust, Hints, Changes, Calls, History, ServerRecordings, Audit, AuditKey, Backups,
 		Definitions, Tools, Lists,

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -96,7 +95,7 @@ func (l *Ledger) change(with func(all windows, now time.Time) (changed bool)) er
 		l.kept.bound()
 		return nil
 	}
-	if err := os.MkdirAll(l.folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(l.folder); err != nil {
 		return fmt.Errorf("the state folder cannot be created: %w", err)
 	}
 	release, err := safefile.Lock(context.Background(), filepath.Join(l.folder, lockName), lockWait)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
@@ -20,7 +21,7 @@ const (
 func Key(folder string) []byte {
 	key := make([]byte, keySize)
 	rand.Read(key) // never fails
-	if folder == "" || os.MkdirAll(folder, 0o700) != nil {
+	if folder == "" || safefile.MakeFolder(folder) != nil {
 		return key
 	}
 	path := filepath.Join(folder, keyName)

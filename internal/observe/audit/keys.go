@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -38,7 +37,7 @@ func loadKeys(folder string) (*keys, error) {
 	if folder == "" {
 		return nil, errors.New("there is no folder for its keys: HOME and XDG_STATE_HOME are not set")
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(folder); err != nil {
 		return nil, err
 	}
 	seed, err := loadKey(filepath.Join(folder, sealKeyFile))

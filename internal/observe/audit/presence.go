@@ -34,7 +34,7 @@ func (p *presence) enter(folder, writer string) (killed []item, err error) {
 		p.unlock = nil
 	}
 	folder = filepath.Join(folder, writersDir)
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(folder); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(folder)

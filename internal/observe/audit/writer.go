@@ -105,7 +105,7 @@ func (w *writer) writeNext(isSealDue, isLast bool) bool {
 // write writes lines under the lock of all processes, and syncs them. On an error nothing counts as written.
 func (w *writer) write(batch []item, lost uint64, isSealDue, isLast bool) error {
 	o := &w.log.options
-	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(o.Folder); err != nil {
 		return err
 	}
 	unlock, err := safefile.Lock(context.Background(), filepath.Join(o.Folder, lockName), lockWait)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 )
 
@@ -78,7 +79,7 @@ func (f *files) isGone() bool {
 }
 
 func (f *files) open(now time.Time) error {
-	if err := os.MkdirAll(f.folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(f.folder); err != nil {
 		return err
 	}
 	for {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -54,7 +55,7 @@ func shortName(text string) string {
 
 // create creates the file of a recording.
 func create(folder string, header Header) (file *os.File, name string, err error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(folder); err != nil {
 		return nil, "", err
 	}
 	server := strings.TrimPrefix(header.Server, header.Toolbox+"/")

@@ -183,7 +183,7 @@ func (s *store) damaged(err error) error {
 
 // makePrivate creates the folder if necessary, and makes it inaccessible to other users.
 func makePrivate(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := safefile.MakeFolder(dir); err != nil {
 		return err
 	}
 	info, err := os.Stat(dir)

@@ -175,7 +175,7 @@ func (st store) save(key Hash, s *fileContent, last *Hash) error {
 // replaceFile replaces a file, and creates its folder if necessary. A file of a newer format stays as it is.
 func (st store) replaceFile(key Hash, data []byte) error {
 	path := st.path(key)
-	if err := os.MkdirAll(st.folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(st.folder); err != nil {
 		return err
 	}
 	if err := st.kind.CheckFile(path); err != nil {

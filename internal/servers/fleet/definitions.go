@@ -145,16 +145,14 @@ func (s *Server) copyKey() catalog.Hash {
 // findIdentity returns a hash of what a server may know its user by, besides its definition: the
 // variables that 'inheritEnv' passes, the headers, and the account of its login. It is zero if there are none.
 func (s *Server) findIdentity() (identity catalog.Hash) {
-	environ := s.fleet.options.Environ
-	if s.differs != nil {
-		environ = s.differs.environ
-	}
+	environ := s.environ()
 	var fields []string
-	if inherit := s.config.InheritEnv; inherit.All || len(inherit.Patterns) > 0 {
+	compared := asCompared(&s.config)
+	if inherit := compared.InheritEnv; inherit.All || len(inherit.Patterns) > 0 {
 		short := s.config
 		short.InheritEnv = config.InheritEnv{}
 		without := childEnvironment(environ, &short)
-		for name, value := range childEnvironment(environ, &s.config) {
+		for name, value := range childEnvironment(environ, compared) {
 			if before, ok := without[name]; (!ok || before != value) && !process.IsIncidental(name) {
 				fields = append(fields, fmt.Sprintf("%q=%q", name, value))
 			}

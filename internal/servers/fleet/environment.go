@@ -142,8 +142,9 @@ func (e *Environment) compare(s *Server) *difference {
 	if e.config != nil {
 		d.secrets = e.config.Secrets
 	}
-	ours, theirs := childEnvironment(s.fleet.options.Environ, &s.config), childEnvironment(e.environ, &d.config)
-	if d.config.URL == "" {
+	isFull := runsCommands(&s.config) || runsCommands(&d.config)
+	ours, theirs := childEnvironment(s.fleet.options.Environ, asCompared(&s.config)), childEnvironment(e.environ, asCompared(&d.config))
+	if d.config.URL == "" || isFull {
 		for name := range union(ours, theirs) {
 			if value, ok := ours[name]; (value != theirs[name] || ok != has(theirs, name)) && !process.IsIncidental(name) {
 				d.variables = append(d.variables, name)
@@ -164,6 +165,9 @@ func (e *Environment) compare(s *Server) *difference {
 	sum := sha256.New()
 	key := definitionKey(s.toolbox, d.config)
 	fmt.Fprintf(sum, "%x %q %q %q %v %v %s", key, d.config.Headers, d.command, d.config.Filter.String(), d.config.Timeouts, d.config.InheritEnv, faultOf(&d.config))
+	for _, form := range d.config.Forms() {
+		fmt.Fprintf(sum, "%q %q %q\n", form.Text, form.Name, form.Words)
+	}
 	for _, settings := range []any{d.config.OAuth, d.config.Sandbox} {
 		if encoded, err := json.Marshal(settings); err == nil { // they consist of texts and numbers
 			sum.Write(encoded)

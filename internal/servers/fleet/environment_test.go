@@ -100,7 +100,7 @@ func TestEnvironmentWithAnotherProgram(t *testing.T) {
 	if got := used.Status().For.Command; got != filepath.Join(other, "serve") {
 		t.Errorf("the copy is said to be for %q", got)
 	}
-	spec, _ := used.spec()
+	spec, _ := used.spec(&used.config)
 	if !slices.Contains(spec.Env, "PATH="+other+":"+same) {
 		t.Errorf("its environment is %q", spec.Env)
 	}

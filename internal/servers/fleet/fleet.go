@@ -17,6 +17,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/hops"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/forms"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/oauth"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
@@ -91,6 +92,7 @@ type Fleet struct {
 	logins loginWatch
 	pages  atomic.Pointer[connect.Pages] // see UsePages
 	memory memoryGuard
+	forms  *forms.Resolver // of the secrets that definitions name
 
 	life context.Context // ends when Stop begins
 	stop context.CancelFunc
@@ -102,6 +104,7 @@ type Fleet struct {
 	variantSecrets variantSecrets
 	past           []string // secrets of the previous configuration, which dismissed servers may still print
 	tokens         []string // see Hide
+	held           held     // secrets that definitions name
 }
 
 // table holds the toolboxes of one configuration. It never changes.
@@ -132,7 +135,7 @@ func New(options Options) *Fleet {
 	if options.Copies == nil {
 		options.Copies = catalog.NewCopies("", options.Log)
 	}
-	f := &Fleet{options: options}
+	f := &Fleet{options: options, forms: forms.New(options.Host)}
 	f.logins.fleet, f.memory.fleet, f.memory.read = f, f, process.Memory
 	f.restrictions.Store(options.Restrictions)
 	f.life, f.stop = context.WithCancel(context.Background())
@@ -170,6 +173,7 @@ func (f *Fleet) mask() {
 	}
 	secrets = append(secrets, f.variantSecrets.secrets()...)
 	secrets = append(secrets, f.tokens...)
+	secrets = append(secrets, f.held.secrets()...)
 	f.masker.Store(secret.NewMasker(secrets))
 }
 

@@ -44,7 +44,7 @@ func TestServerRunsInTheFolderOfItsClients(t *testing.T) {
 		}
 	}
 	for _, variant := range []*Server{server.For(a.ClientProfile), server.For(other.ClientProfile)} {
-		spec, _ := variant.spec()
+		spec, _ := variant.spec(&variant.config)
 		for _, entry := range spec.Env {
 			if name, value, _ := strings.Cut(entry, "="); name == "PWD" && value != variant.folder {
 				t.Errorf("the server in %s is told that it is in %s", variant.folder, value)

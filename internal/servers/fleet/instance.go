@@ -99,6 +99,7 @@ func (l *Lease) Explain(err error) error {
 	if needed, ok := errors.AsType[*LoginNeededError](explained); ok {
 		l.server.noteLogin(l.instance, needed)
 	}
+	l.server.noteDenial(l.instance, err)
 	return explained
 }
 

@@ -588,7 +588,8 @@ func TestBuiltinServersKnowForWhomTheyRun(t *testing.T) {
 			s.Command, s.Builtin, s.Env = "", "notes", []config.Variable{{Name: builtin.PersonVariable, Value: "forged"}}
 			change(s)
 		})
-		spec, _ := server.For(person(t, who, "").ClientProfile).spec()
+		used := server.For(person(t, who, "").ClientProfile)
+		spec, _ := used.spec(&used.config)
 		last := ""
 		for _, entry := range spec.Env {
 			if value, ok := strings.CutPrefix(entry, builtin.PersonVariable+"="); ok {

@@ -16,6 +16,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // launch starts the server. Some servers exit at the first request if it is of the other era. Such a server is started
@@ -65,7 +66,12 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 		return s.connectRemote(ctx, opening)
 	}
 	started := time.Now()
-	spec, withheld := s.spec()
+	filled, err := s.fill(ctx)
+	if err != nil {
+		s.progress.restart(StepCommand)
+		return nil, err
+	}
+	spec, withheld := s.spec(filled)
 	if len(withheld.Credentials) > 0 {
 		s.log.Info("variables of the usual environment are withheld from the server, because their values hold credentials; 'inheritEnv' passes them", "variables", withheld.Credentials)
 	}
@@ -184,10 +190,11 @@ func (s *Server) readTools(ctx context.Context, session *downstream.Session, sta
 	return snapshot, nil
 }
 
-// spec describes the server's process. withheld are the variables that it does not inherit.
-func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
-	extra := make([]string, len(s.config.Env))
-	for i, variable := range s.config.Env {
+// spec describes the server's process, of its definition with the secrets. withheld are the variables that it does not
+// inherit.
+func (s *Server) spec(filled *config.Server) (spec process.Spec, withheld process.Withheld) {
+	extra := make([]string, len(filled.Env))
+	for i, variable := range filled.Env {
 		extra[i] = variable.Name + "=" + variable.Value
 	}
 	said := "" // whose instance it is, in a log of all of them
@@ -196,7 +203,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 	}
 	inherit := process.Inherit{All: s.config.InheritEnv.All, Patterns: s.config.InheritEnv.Patterns}
 	spec = process.Spec{
-		Command: s.config.Command, Args: s.config.Args, Dir: s.config.Dir,
+		Command: filled.Command, Args: filled.Args, Dir: s.config.Dir,
 		KeepDetached: s.config.KeepDetached,
 		StderrLine: func(line string) {
 			line = s.fleet.cleanServerText(line)
@@ -204,11 +211,7 @@ func (s *Server) spec() (spec process.Spec, withheld process.Withheld) {
 			s.log.Debug("server printed", "stderr", line)
 		},
 	}
-	environ := s.fleet.options.Environ
-	if s.differs != nil {
-		environ = s.differs.environ
-	}
-	spec.Env, withheld = process.Environment(environ, inherit, extra)
+	spec.Env, withheld = process.Environment(s.environ(), inherit, extra)
 	if folder := cmp.Or(s.folder, s.fleet.options.Folder); folder != "" && dependsOnFolder(&s.config) {
 		spec.Dir = folder
 		if i := slices.IndexFunc(spec.Env, func(entry string) bool { return strings.HasPrefix(entry, "PWD=") }); i >= 0 {

@@ -44,18 +44,25 @@ func transportName(sse bool) string {
 func (s *Server) connectVia(ctx context.Context, sse bool, opening downstream.Opening) (*instance, error) {
 	started := time.Now()
 	s.progress.restart(StepConnect)
+	filled, err := s.fill(ctx)
+	if err != nil {
+		return nil, err
+	}
 	in := newInstance(nil)
 	options := s.sessionOptions(in, opening)
 	options.Remote = &downstream.Remote{
-		URL: s.config.URL, SSE: sse, Environ: s.fleet.options.Environ, Trace: s.progress.trace(),
+		URL: filled.URL, SSE: sse, Environ: s.fleet.options.Environ, Trace: s.progress.trace(),
 	}
 	if s.signIn != nil {
 		options.Remote.Credentials = s.signIn
 	}
-	for _, header := range s.config.Headers {
+	for _, header := range filled.Headers {
 		options.Remote.Headers = append(options.Remote.Headers, downstream.Header{Name: header.Name, Value: header.Value})
 	}
 	if err := s.connect(ctx, in, options); err != nil {
+		if isDenied(err) {
+			s.forgetSecrets()
+		}
 		s.progress.fail()
 		s.discard(in)
 		return nil, err

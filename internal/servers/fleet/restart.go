@@ -19,6 +19,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	isOfPersons := false // theirs start with their next calls
 	for _, session := range s.allVariants() {
 		isOfPersons = isOfPersons || session.person != ""
+		session.forgetSecrets()
 		if session.stopNow() {
 			again = append(again, session)
 		}

@@ -16,7 +16,7 @@ func (s *Server) sandbox() *process.Sandbox {
 	if s.config.Sandbox == nil {
 		return nil
 	}
-	return &process.Sandbox{Policy: *sandboxPolicy(s.config.Sandbox), Name: boxName(s.toolbox, &s.config), OwnFolder: s.config.Dir != ""}
+	return &process.Sandbox{Policy: *sandboxPolicy(s.config.Sandbox), Name: boxName(s.toolbox, &s.config, s.person), OwnFolder: s.config.Dir != ""}
 }
 
 func sandboxPolicy(settings *config.Sandbox) *sandbox.Policy {
@@ -30,10 +30,11 @@ func sandboxPolicy(settings *config.Sandbox) *sandbox.Policy {
 	}
 }
 
-// boxName names what a server downloads. Another command is another server: what one has written, it must not run.
-func boxName(toolbox string, server *config.Server) string {
+// boxName names what a server downloads. Another command is another server, and so is the instance of another person: what one
+// has written, it must not run.
+func boxName(toolbox string, server *config.Server, person string) string {
 	sum := sha256.New()
-	for _, part := range append([]string{toolbox, server.Name, server.Command, server.Dir, server.Builtin}, server.Args...) {
+	for _, part := range append([]string{toolbox, server.Name, server.Command, server.Dir, server.Builtin, person}, server.Args...) {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])

@@ -110,7 +110,7 @@ func newServer(f *Fleet, toolbox string, server config.Server, instances string,
 		startHints: &startHints{}, memory: &memory{flagged: &flags{}}, journal: &journal.Journal{},
 	}
 	s.identity = sync.OnceValue(s.findIdentity)
-	s.signIn = f.signInTo(toolbox, &server)
+	s.signIn = f.signInTo(toolbox, &server, f.options.Environ)
 	if server.Builtin != "" {
 		s.startHints.setNextOpening(downstream.InitializeOnly) // our own settle on the era of their first request
 	}

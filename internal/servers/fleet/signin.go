@@ -25,13 +25,14 @@ type signIn struct {
 	login *Login // under way; nil: none
 }
 
-// signInTo returns how to sign in to a server; nil: not at all.
-func (f *Fleet) signInTo(toolbox string, server *config.Server) *signIn {
+// signInTo returns how to sign in to a server of an environment; nil: not at all.
+func (f *Fleet) signInTo(toolbox string, server *config.Server, environ []string) *signIn {
 	if f.options.OAuth == nil || server.Fault != nil || !server.SignsIn() {
 		return nil
 	}
 	login := f.options.OAuth.For(oauth.Server{
 		Toolbox: toolbox, Name: server.Name, URL: server.URL, Settings: server.OAuth, Version: f.options.Version,
+		Confidential: f.confidentialOf(server, environ),
 	})
 	if hasOwnAccounts(server) {
 		login = login.WithAccount(credentials.SharedAccount)

@@ -239,6 +239,8 @@ func (s *Server) newVariant(p *ClientProfile, key variantKey) *Server {
 	variant.differs = differs
 	if differs == nil {
 		variant.signIn = s.signIn
+	} else {
+		variant.signIn = s.fleet.signInTo(s.toolbox, &definition, differs.environ)
 	}
 	if hasOwnAccounts(&variant.config) {
 		variant.signIn = s.signInFor(p)

@@ -46,18 +46,39 @@ func (c *Credentials) grantToken(ctx context.Context, _ *holding) (*credentials.
 	if err != nil {
 		return nil, err
 	}
-	if err := c.machine.isRefused(assertion, time.Now()); err != nil {
+	input, err := c.grantInput(ctx, assertion)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.machine.isRefused(input, time.Now()); err != nil {
 		return nil, err
 	}
 	credential, err := c.requestGrant(ctx, assertion)
 	if refusal, ok := errors.AsType[*refusalError](err); ok {
 		err = c.explainRefusal(refusal)
-		c.machine.remember(assertion, err, time.Now())
+		c.machine.remember(input, err, time.Now())
 	}
 	if _, ok := errors.AsType[*exchangeError](err); ok {
-		c.machine.remember(assertion, err, time.Now())
+		c.machine.remember(input, err, time.Now())
 	}
 	return credential, err
+}
+
+// grantInput returns what a refusal is about: the assertion, and secrets that the configuration names, since another value may
+// not be refused.
+func (c *Credentials) grantInput(ctx context.Context, assertion string) (string, error) {
+	if c.server.Confidential == nil {
+		return assertion, nil
+	}
+	settings, err := c.server.Confidential.Fill(ctx)
+	if err != nil {
+		return "", &TemporaryError{"The secret of the client is missing: " + err.Error(), err}
+	}
+	input := assertion + "\x00" + settings.ClientSecret
+	if provider := settings.IdentityProvider; provider != nil {
+		input += "\x00" + provider.ClientSecret
+	}
+	return input, nil
 }
 
 // ownAssertion reads what the configuration has to show: the assertion or the identity token; "" if the client is enough.

@@ -33,6 +33,13 @@ func (c *Credentials) exchangeIDToken(ctx context.Context, target *target, idTok
 	}
 	target.addTo(form)
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Accept": {"application/json"}}
+	if c.server.Confidential != nil {
+		settings, err := c.server.Confidential.Fill(ctx)
+		if err != nil {
+			return "", &TemporaryError{"The secret of the client at the identity provider is missing: " + err.Error(), err}
+		}
+		provider = settings.IdentityProvider
+	}
 	client := credentials.Client{ID: provider.ClientID, Secret: provider.ClientSecret}
 	if client.ID == "" && client.Secret != "" {
 		return "", errors.New("the client at the identity provider has a secret and no id; set 'oauth.identityProvider.clientId'")

@@ -176,7 +176,9 @@ func (a *Attempt) register(ctx context.Context) error {
 		return err
 	}
 	a.client = client
-	c.manager.hide(client.Secret)
+	if !c.isNamed(client) {
+		c.manager.hide(client.Secret)
+	}
 	if err := a.replaceUnusable(ctx); err != nil {
 		return err
 	}

@@ -99,6 +99,10 @@ func (c *Credentials) revoke(ctx context.Context, credential *credentials.Creden
 func (c *Credentials) postRevocation(ctx context.Context, metadata *serverMetadata, client credentials.Client, kind, token string) error {
 	form, header := url.Values{"token": {token}, "token_type_hint": {kind}}, make(http.Header)
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
+	client, err := c.withSecret(ctx, client)
+	if err != nil {
+		return err
+	}
 	if err := authenticate(client, &c.settings, metadata, form, header); err != nil {
 		return err
 	}

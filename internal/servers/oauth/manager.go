@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/url"
@@ -19,6 +20,17 @@ type Server struct {
 	URL           string
 	Settings      *config.OAuth // nil: the defaults
 	Version       string        // of the workbench
+
+	// Confidential gets the secrets that the settings only name; nil if they name none.
+	Confidential Confidential
+}
+
+// Confidential gets the secrets of settings when they are needed.
+type Confidential interface {
+	// Fill returns the settings with their secrets.
+	Fill(ctx context.Context) (*config.OAuth, error)
+	// Forget is called when an authorization server refuses the client with these secrets.
+	Forget()
 }
 
 // Options configure a Manager.
@@ -106,6 +118,31 @@ func (c *Credentials) WithAccount(account string) *Credentials {
 		other.renewer = other.grantToken
 	}
 	return other
+}
+
+// withSecret returns a client with the secret that the configuration names, which it has to show now.
+func (c *Credentials) withSecret(ctx context.Context, client credentials.Client) (credentials.Client, error) {
+	if !c.isNamed(client) {
+		return client, nil
+	}
+	settings, err := c.server.Confidential.Fill(ctx)
+	if err != nil {
+		return client, &TemporaryError{"The secret of the client is missing: " + err.Error(), err}
+	}
+	client.Secret = settings.ClientSecret
+	return client, nil
+}
+
+// isNamed reports whether the secret of a client is only named as yet.
+func (c *Credentials) isNamed(client credentials.Client) bool {
+	return c.server.Confidential != nil && client.Source == credentials.SourceConfigured && client.Secret != ""
+}
+
+// forgetSecret is called when an authorization server refuses a client, whose secret may be another one by now.
+func (c *Credentials) forgetSecret() {
+	if c.server.Confidential != nil {
+		c.server.Confidential.Forget()
+	}
 }
 
 // prepare checks the address of the server. Errors do not quote it: it may contain a secret.

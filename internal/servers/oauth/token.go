@@ -121,6 +121,10 @@ func (c *Credentials) postToken(ctx context.Context, metadata *serverMetadata, c
 	}
 	header.Set("Content-Type", "application/x-www-form-urlencoded")
 	header.Set("Accept", "application/json")
+	client, err := c.withSecret(ctx, client)
+	if err != nil {
+		return nil, err
+	}
 	if err := authenticate(client, &c.settings, metadata, sent, header); err != nil {
 		return nil, err
 	}
@@ -139,6 +143,9 @@ func (c *Credentials) postToken(ctx context.Context, metadata *serverMetadata, c
 	if refusal, ok := errors.AsType[*refusalError](err); ok { // some servers quote what they refuse
 		masker := secret.NewMasker([]string{form.Get("code"), form.Get("code_verifier"), form.Get("refresh_token"), form.Get("assertion"), client.Secret})
 		refusal.code, refusal.description = words(masker.Mask(refusal.code)), words(masker.Mask(refusal.description))
+		if refusal.isClient() {
+			c.forgetSecret()
+		}
 	}
 	return answer, err
 }

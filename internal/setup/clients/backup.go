@@ -60,7 +60,7 @@ func (b *Backup) Before() ([]byte, error) {
 
 // Store stores a change before it is made. before is nil if the file does not exist.
 func (s Backups) Store(change Backup, before, after []byte, now time.Time) (*Backup, error) {
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+	if err := safefile.MakeFolder(s.Dir); err != nil {
 		return nil, err
 	}
 	b := &change

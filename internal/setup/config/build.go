@@ -134,6 +134,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 		}
 	}
 	b.checkAccounts(n, &s, p)
+	s.Deferred = b.deferred(n, p)
 	b.warnUseless(n, p)
 	b.collectSecrets(n)
 	return s
@@ -240,14 +241,20 @@ func (b *builder) warnUseless(n *node, p place) {
 // when they were expanded.
 func (b *builder) collectSecrets(server *node) {
 	for _, m := range server.get("env").entries() {
-		b.secrets.add(m.value.resolved())
+		for _, text := range m.value.literals() {
+			b.secrets.add(text)
+		}
 	}
 	for _, m := range server.get("headers").entries() {
-		b.secrets.addHeader(m.value.resolved())
+		for _, text := range m.value.literals() {
+			b.secrets.addHeader(text)
+		}
 	}
 	b.collectOAuthSecrets(server.get("oauth"))
 	if address := server.get("url"); address != nil {
-		b.secrets.addURL(address.resolved())
+		for _, text := range address.literals() {
+			b.secrets.addURL(text)
+		}
 	}
 }
 

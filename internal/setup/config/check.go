@@ -221,7 +221,7 @@ func (c *checker) text(n *node, k *key, p place) {
 		c.report.fail(n.offset, p.at, fmt.Sprintf("%s: unknown %s %s", p.subject, k.name, quote(n.raw)), hint)
 	}
 	if k.check != nil {
-		if wrong := k.check(n.text); wrong != "" {
+		if wrong := k.check(n.probe()); wrong != "" {
 			c.report.fail(n.offset, p.at, p.describe(wrong), exampleHint(k))
 		}
 	}
@@ -278,7 +278,7 @@ func (c *checker) entryText(n *node, e *entries, p place) {
 	if e.checkValue == nil || n.unresolved {
 		return
 	}
-	if wrong := e.checkValue(n.text); wrong != "" {
+	if wrong := e.checkValue(n.probe()); wrong != "" {
 		c.report.fail(n.offset, p.at, p.describe(wrong), "")
 	}
 }

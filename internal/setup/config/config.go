@@ -118,6 +118,9 @@ type Server struct {
 	Disabled     bool
 	KeepDetached bool
 
+	// Deferred are the texts that name secrets, which are got when the server starts; see Fill.
+	Deferred []Deferred
+
 	// Instances is for whom it runs: a constant Instances…; "": the default, which is per person if there are people.
 	Instances  string
 	DoubtHints bool // the annotations of its tools do not count
@@ -174,7 +177,7 @@ func Parse(name string, data []byte, opts ParseOptions) (*Config, error) {
 	found := &secrets{}
 	lookup, variables := recordingLookup(opts.Lookup)
 	outer, outerVariables := recordingLookup(lookup)
-	g := &treeBuilder{lookup: lookup, outer: outer, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found, plain: plain != nil}
+	g := &treeBuilder{lookup: lookup, outer: outer, envFile: filepath.Join(opts.Dir, EnvFileName), report: r, secrets: found, plain: plain != nil, dir: opts.Dir, home: opts.Home}
 	tree := g.value(root, rootPath, false)
 	checkRoot(tree, r)
 	b := &builder{opts: opts, from: name, report: r, secrets: found, names: map[string]bool{}}

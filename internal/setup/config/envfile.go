@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 )
 
@@ -23,10 +24,14 @@ func (s *Source) variables() (map[string]string, []Problem, error) {
 		return nil, nil, &Error{Code: toolbox.ConfigSyntax, File: s.envPath(), Problems: problems}
 	}
 	var warnings []Problem
-	if s.EnvInfo.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+	isOpen := s.EnvInfo.Mode().Perm()&0o077 != 0
+	if runtime.GOOS == "windows" {
+		isOpen = safefile.AccessProblem(s.EnvInfo, safefile.ReadOrChange) != ""
+	}
+	if isOpen {
 		warnings = append(warnings, Problem{
 			Message: s.envPath() + " is open to other users of this machine",
-			Hint:    "chmod 600 " + shellQuote(s.envPath()),
+			Hint:    safefile.PrivateCommand(shellQuote(s.envPath()), false),
 		})
 	}
 	return vars, warnings, nil

@@ -16,22 +16,32 @@ type expansion struct {
 	unset    []string // variables without a value or default
 	unclosed []string // name-like text after each ${ without a closing brace
 	literal  []string // look-alikes, left unchanged
+	pieces   []Piece  // of a text with forms; otherwise nil
+	wrong    []string // what is wrong with forms
 }
 
-// expand replaces ${VAR} and ${VAR:-default} in one pass and never expands a value again. $${ is a literal ${, and any
-// other ${…} stays unchanged. An unchanged ${ needs a closing brace of its own, so that a missing brace is detected
-// even if a later variable contains one.
+// expand is expandForms for a text that cannot have forms.
 func expand(s string, lookup func(string) (string, bool)) expansion {
+	return expandForms(s, lookup, false)
+}
+
+// expandForms replaces ${VAR} and ${VAR:-default} in one pass and never expands a value again. $${ is a literal ${, and any
+// other ${…} stays unchanged. An unchanged ${ needs a closing brace of its own, so that a missing brace is detected
+// even if a later variable contains one. With forms, the pieces of a text that names secrets are told apart; no value of a
+// variable is taken for a form.
+func expandForms(s string, lookup func(string) (string, bool), forms bool) expansion {
 	if !strings.Contains(s, "${") {
 		return expansion{text: s}
 	}
 	var e expansion
 	var out strings.Builder
+	begin := 0 // of the literal piece, in out
 	for s != "" {
 		switch {
 		case strings.HasPrefix(s, "$${"):
 			out.WriteString("${")
 			s = s[len("$${"):]
+		case forms && e.takeForm(&s, &out, &begin):
 		case strings.HasPrefix(s, "${"):
 			ref := parseReference(s)
 			if ref.size == 0 {
@@ -55,7 +65,28 @@ func expand(s string, lookup func(string) (string, bool)) expansion {
 		}
 	}
 	e.text = out.String()
+	if e.pieces != nil && begin < len(e.text) {
+		e.pieces = append(e.pieces, Piece{Text: e.text[begin:]})
+	}
 	return e
+}
+
+// takeForm moves a form from the beginning of s to out, and reports whether there was one.
+func (e *expansion) takeForm(s *string, out *strings.Builder, begin *int) bool {
+	form, size, wrong := parseForm(*s)
+	if wrong != "" {
+		e.wrong = addOnce(e.wrong, "${"+string(form.Kind)+":…} "+wrong)
+	}
+	if size == 0 {
+		return false
+	}
+	if *begin < out.Len() {
+		e.pieces = append(e.pieces, Piece{Text: out.String()[*begin:]})
+	}
+	out.WriteString(form.Text)
+	e.pieces = append(e.pieces, Piece{Form: &form})
+	*s, *begin = (*s)[size:], out.Len()
+	return true
 }
 
 // keepLiteral records a ${ that is left unchanged and still needs its closing brace.

@@ -54,7 +54,7 @@ func (s *Server) HasOwnToken() bool {
 // its headers bring a token and nothing says how to sign in.
 func (s *Server) SignsIn() bool {
 	if s.OAuth == nil {
-		return s.URL != "" && !s.HasOwnToken()
+		return s.URL != "" && !s.HasOwnToken() && !s.defers("url")
 	}
 	return s.URL != "" && !s.OAuth.Off
 }
@@ -274,7 +274,9 @@ func (b *builder) collectOAuthSecrets(n *node) {
 			continue
 		}
 		if secret := holder.get("clientSecret"); secret != nil {
-			b.secrets.add(secret.resolved())
+			for _, text := range secret.literals() {
+				b.secrets.add(text)
+			}
 		}
 	}
 }

@@ -49,6 +49,8 @@ type PreviewServer struct {
 	Dir           string
 	Disabled      bool
 
+	// Forms are the secrets that it names, each once.
+	Forms []Form
 	// Sent are the names of variables whose values leave the machine: those in the url, the headers and the settings of OAuth.
 	Sent []string
 	// Launch is nil if it depends on an unset variable.
@@ -87,7 +89,7 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 	g := &treeBuilder{
 		plain:   preview.Plain != nil,
 		lookup:  func(name string) (string, bool) { value, ok := vars[name]; return value, ok },
-		envFile: s.envPath(), report: r, secrets: &secrets{},
+		envFile: s.envPath(), report: r, secrets: &secrets{}, dir: filepath.Dir(s.Path), home: homeDir(vars),
 	}
 	tree := g.value(root, rootPath, false)
 	preview.recordUnclear(&tree)
@@ -108,11 +110,21 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 			preview.recordUnclear(&server.value)
 			shown := previewServer(box.raw, server, filepath.Dir(s.Path))
 			shown.InheritEnv = top.overriddenBy(&box.value).overriddenBy(&server.value).env
+			shown.Forms = server.value.forms()
 			shown.Launch = launch(&server.value, filepath.Dir(s.Path), homeDir(vars))
 			preview.Servers = append(preview.Servers, shown)
 		}
 	}
 	return preview, nil
+}
+
+// Forms returns the secrets that the servers of a file name, each once; nil if it cannot be parsed.
+func (s *Source) Forms() []Form {
+	root, ok := s.unexpanded()
+	if !ok {
+		return nil
+	}
+	return root.forms()
 }
 
 // Add appends the toolboxes of another file, except those with a name already present.
@@ -180,7 +192,7 @@ func signsIn(settings *node, headers []Variable) bool {
 // launch returns how a server with a command would be started; a relative cwd starts in folder.
 func launch(n *node, folder, home string) *PreviewLaunch {
 	command, dir := n.get("command"), n.get("cwd")
-	if command == nil || command.unresolved || dir != nil && dir.unresolved {
+	if command == nil || command.unresolved || command.pieces != nil || dir != nil && dir.unresolved {
 		return nil
 	}
 	l := &PreviewLaunch{Command: inHome(command.string(), home), Dir: inHome(dir.string(), home)}
@@ -188,7 +200,7 @@ func launch(n *node, folder, home string) *PreviewLaunch {
 		l.Dir = filepath.Join(folder, l.Dir)
 	}
 	for _, variable := range n.get("env").entries() {
-		if !variable.unresolved && !variable.value.unresolved {
+		if !variable.unresolved && !variable.value.unresolved && variable.value.pieces == nil {
 			l.Env = append(l.Env, variable.name+"="+variable.value.string())
 		}
 	}

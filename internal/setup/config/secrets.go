@@ -11,7 +11,10 @@ import (
 )
 
 // secrets collects values that must not be shown.
-type secrets struct{ values map[string]bool }
+type secrets struct {
+	values    map[string]bool
+	isCertain bool // all values are secrets, whatever they look like
+}
 
 // add records a value. Output is masked line by line, so each line of a longer text, such as a private key, is a secret
 // of its own. The password of an address may also appear alone.
@@ -57,7 +60,7 @@ func (s *secrets) addURL(address string) {
 
 // addValue records a value unless it is too short or too common to be a secret. Booleans are too short.
 func (s *secrets) addValue(value string) {
-	if utf8.RuneCountInString(value) < 8 || secret.IsPath(value) || secret.IsNumber(value) {
+	if utf8.RuneCountInString(value) < 8 || !s.isCertain && (secret.IsPath(value) || secret.IsNumber(value)) {
 		return
 	}
 	if s.values == nil {

@@ -47,6 +47,8 @@ type node struct {
 	// unresolved marks a text with a variable that has no value. It was reported, or the server is disabled; in both
 	// cases text is meaningless.
 	unresolved bool
+
+	pieces []Piece // of a text with forms, which text has as they are written; otherwise nil
 }
 
 // member is a key of an object with its value. Messages show raw, never name: values of variables are not shown.
@@ -147,8 +149,10 @@ type treeBuilder struct {
 	envFile string
 	report  *report
 	secrets *secrets
-	literal bool // nothing is expanded
-	plain   bool // the file is that of an MCP client
+	literal bool   // nothing is expanded
+	dir     string // the file's folder
+	home    string // "": not known
+	plain   bool   // the file is that of an MCP client
 }
 
 func (g *treeBuilder) value(v *hujson.Value, at *path, disabled bool) node {
@@ -167,7 +171,8 @@ func (g *treeBuilder) value(v *hujson.Value, at *path, disabled bool) node {
 		n.kind, n.raw = scalar(value)
 		n.text = n.raw
 		if n.kind == kindString {
-			n.text, n.unresolved = g.expand(n.raw, n.offset, at, disabled)
+			e, unresolved := g.expand(n.raw, n.offset, at, disabled)
+			n.text, n.unresolved, n.pieces = e.text, unresolved, g.forms(e, n.offset, at, mayHaveForms(at))
 		}
 	}
 	return n
@@ -197,7 +202,9 @@ func (g *treeBuilder) members(object *hujson.Object, at *path, disabled bool) []
 		_, raw := scalar(key.Value.(hujson.Literal))
 		m := member{raw: raw, offset: key.StartOffset}
 		below := at.member(raw)
-		m.name, m.unresolved = g.expand(raw, m.offset, below, disabled)
+		e, unresolved := g.expand(raw, m.offset, below, disabled)
+		m.name, m.unresolved = e.text, unresolved
+		g.forms(e, m.offset, below, false)
 		if offset, seen := first[m.name]; seen {
 			// A duplicate server name is a mistake of the toolbox, not of either server.
 			g.report.failWithin(at, m.offset, below, "Duplicate key "+quote(raw),
@@ -223,10 +230,36 @@ func isDisabled(server *hujson.Object) bool {
 	return false
 }
 
+// forms checks the forms of a text, and returns its pieces. Only some texts of a server may have forms.
+func (g *treeBuilder) forms(e expansion, offset int, at *path, mayHave bool) []Piece {
+	fail := func(reason, hint string) {
+		g.report.fail(offset, at, fmt.Sprintf("A secret cannot be named here\nLocation: %s\nReason: %s", at, reason), hint)
+	}
+	for _, wrong := range e.wrong {
+		fail(wrong, "write it as ${keyring:NAME}, ${exec:COMMAND ARGS}, ${file:PATH} or ${credential:NAME}, or $${ for a literal ${")
+	}
+	if len(e.wrong) > 0 {
+		return nil
+	}
+	for _, piece := range e.pieces {
+		if piece.Form == nil {
+			continue
+		}
+		if !mayHave {
+			fail("${"+string(piece.Form.Kind)+":…} is not known before a server starts", whereForms+"; write $${ for a literal ${")
+			return nil
+		}
+		if wrong := piece.Form.locate(g.dir, g.home); wrong != "" {
+			fail(piece.Form.String()+" "+wrong, "set HOME, or write the folder out")
+		}
+	}
+	return e.pieces
+}
+
 // expand returns the expanded text, and whether it is incomplete.
-func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (text string, unresolved bool) {
+func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (e expansion, unresolved bool) {
 	if g.literal {
-		return raw, false
+		return expansion{text: raw}, false
 	}
 	if g.plain {
 		raw = plainVariables(raw)
@@ -235,7 +268,7 @@ func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (t
 	if g.outer != nil && at.up(1).server() == nil {
 		lookup = g.outer
 	}
-	e := expand(raw, lookup)
+	e = expandForms(raw, lookup, !g.plain)
 	for _, value := range e.values {
 		g.secrets.add(value)
 	}
@@ -251,7 +284,7 @@ func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (t
 			found = "${"
 		}
 		g.failExpansion(offset, at, found, "Malformed syntax: unclosed brace", "close it with }, or write $${ for a literal ${")
-		return e.text, true
+		return e, true
 	}
 	for _, shown := range e.literal {
 		g.report.warn(offset, at, shown+" is not expanded and stays as it is",
@@ -263,7 +296,7 @@ func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (t
 				fmt.Sprintf("export %s=value\nor put the line %s=value into %s", name, name, g.envFile))
 		}
 	}
-	return e.text, len(e.unset) > 0
+	return e, len(e.unset) > 0
 }
 
 func (g *treeBuilder) failExpansion(offset int, at *path, variable, reason, hint string) {

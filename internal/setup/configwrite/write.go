@@ -33,7 +33,7 @@ func (r *Revision) Write(ctx context.Context, next Content) error {
 	if !r.isSame() {
 		return r.errChanged()
 	}
-	wasTrusted := r.wasTrusted()
+	wasTrusted, wasFree := r.wasTrusted(), !r.IsNew && !needsTrust(r.source)
 	err = r.writeFiles(next)
 	if errors.Is(err, safefile.ErrChanged) {
 		return r.errChanged()
@@ -46,15 +46,15 @@ func (r *Revision) Write(ctx context.Context, next Content) error {
 			Cause:   err,
 		}
 	}
-	if wasTrusted {
-		return r.recordTrust(next)
+	if wasTrusted || wasFree {
+		return r.recordTrust(next, wasTrusted && !r.IsNew)
 	}
 	return nil
 }
 
 func (r *Revision) writeFiles(next Content) error {
 	if !bytes.Equal(next.Env, r.source.Env) {
-		if err := os.MkdirAll(filepath.Dir(r.Path), 0o700); err != nil {
+		if err := safefile.MakeFolder(filepath.Dir(r.Path)); err != nil {
 			return err
 		}
 		if err := safefile.Replace(resolveLink(config.EnvPath(r.Path)), pattern, next.Env); err != nil {
@@ -78,11 +78,11 @@ func (r *Revision) lock(ctx context.Context) (release func(), err error) {
 	path := r.Path + ".lock"
 	if r.options.StateDir != "" {
 		folder := filepath.Join(r.options.StateDir, "locks")
-		if err := os.MkdirAll(folder, 0o700); err != nil {
+		if err := safefile.MakeFolder(folder); err != nil {
 			return nil, fmt.Errorf("the folder for locks could not be created: %w", err)
 		}
 		path = filepath.Join(folder, fmt.Sprintf("%x.lock", sha256.Sum256([]byte(resolveLink(r.Path)))))
-	} else if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	} else if err := safefile.MakeFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	release, err = safefile.Lock(ctx, path, lockWait)
@@ -107,19 +107,27 @@ func (r *Revision) wasTrusted() bool {
 	return err == nil && verdict == trust.Trusted
 }
 
-// recordTrust records the trust of the new content, if it needs trust.
-func (r *Revision) recordTrust(next Content) error {
+// recordTrust records the trust of the new content if it needs trust, or always.
+func (r *Revision) recordTrust(next Content, always bool) error {
 	written, err := config.Read(r.Path)
 	if err != nil {
 		return err
 	}
+	if !always && (r.options.StateDir == "" || !needsTrust(written)) {
+		return nil
+	}
 	if !bytes.Equal(written.Data, next.Data) || !bytes.Equal(written.Env, next.Env) {
 		return r.errChanged()
 	}
-	if r.IsNew && (r.options.StateDir == "" || trust.Doubt(trust.FileOf(written)) == "") {
-		return nil
-	}
 	return trust.NewStore(r.options.StateDir).Add(trust.FileOf(written))
+}
+
+// needsTrust reports whether a file, if it is only found, needs trust.
+func needsTrust(source *config.Source) bool {
+	if source.Path == config.UserPath(os.Getenv) && trust.Doubt(trust.FileOf(source)) == "" {
+		return false
+	}
+	return trust.Doubt(trust.FileOf(source)) != "" || len(source.Forms()) > 0
 }
 
 // servers returns the definitions of all servers as written.

@@ -36,6 +36,7 @@ type definition struct {
 
 // definitionOf is equal for entries of the same server.
 func definitionOf(entry []byte) string {
+	entry = kept.ReplaceAll(entry, []byte("$${$1}")) // as the import has it before its secrets are moved
 	var d definition
 	if json.Unmarshal(entry, &d) != nil {
 		return string(entry)

@@ -33,6 +33,7 @@ type Plan struct {
 	Skipped   []Skipped              // cannot be imported
 	Notes     []string               // for people
 	Variables []configwrite.Variable // for workbench.env
+	Kept      []configwrite.Variable // for the system's keyring; see MoveToKeyring
 
 	existing existing
 }

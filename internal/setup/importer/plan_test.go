@@ -283,3 +283,36 @@ func TestServersOfAllProjectsRunAtHome(t *testing.T) {
 		})
 	}
 }
+
+func TestMoveToKeyring(t *testing.T) {
+	server := command("gh", "npx", "gh")
+	server.Env = []clients.Setting{{Name: "GH_TOKEN", Value: token}, {Name: "OTHER_TOKEN", Value: "other-" + token}}
+	from := Given{Sources: []clients.Source{of("cursor", server)}}
+	p := plan(t, from)
+	p.MoveToKeyring(func(name, _ string) bool { return name != "OTHER_TOKEN" })
+	if diff := cmp.Diff([]configwrite.Variable{{Name: "GH_TOKEN", Value: token}}, p.Kept); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]configwrite.Variable{{Name: "OTHER_TOKEN", Value: "other-" + token}}, p.Variables); diff != "" {
+		t.Error(diff)
+	}
+	data, err := p.Render(nil, p.Propose())
+	if err != nil || !strings.Contains(string(data), `"GH_TOKEN": "${keyring:GH_TOKEN}"`) || !strings.Contains(string(data), `"OTHER_TOKEN": "${OTHER_TOKEN}"`) {
+		t.Errorf("%s, %v", data, err)
+	}
+	from.Config = data // the second import finds it there
+	if again := plan(t, from); len(again.Servers) != 0 || len(again.Already) != 1 {
+		t.Errorf("again: %v", names(again))
+	}
+}
+
+// The settings of a login need an address that is known before the start.
+func TestSecretThatCannotBeMovedToTheKeyring(t *testing.T) {
+	p := &Plan{
+		Servers:   []*Server{{Name: "s", entry: []byte(`{"url": "https://x/${KEY}", "oauth": {"clientId": "y"}}`)}},
+		Variables: []configwrite.Variable{{Name: "KEY", Value: "v"}, {Name: "UNUSED", Value: "v"}},
+	}
+	if p.MoveToKeyring(func(string, string) bool { return true }); len(p.Kept) != 0 || len(p.Variables) != 2 {
+		t.Error(p.Kept, p.Variables)
+	}
+}

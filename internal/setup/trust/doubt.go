@@ -46,7 +46,7 @@ func Doubt(f File) string {
 		}
 	}
 	for _, folder := range folders {
-		info, err := os.Stat(folder)
+		info, err := safefile.Stat(folder)
 		if err != nil {
 			return "its folder cannot be examined: " + err.Error()
 		}

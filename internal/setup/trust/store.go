@@ -99,7 +99,7 @@ func (s *Store) Await(path string) (record string, err error) {
 	if path, err = identity(path); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(s.folder, 0o700); err != nil {
+	if err := safefile.MakeFolder(s.folder); err != nil {
 		return "", err
 	}
 	return filepath.Join(s.folder, recordName(path)), nil
@@ -132,7 +132,7 @@ func (s *Store) Add(f File) error {
 	if err != nil {
 		return err
 	}
-	err = os.MkdirAll(s.folder, 0o700)
+	err = safefile.MakeFolder(s.folder)
 	if err == nil {
 		err = s.write(recordName(path), append(content, '\n'))
 	}
@@ -240,7 +240,7 @@ func (s *Store) read(name string) (Record, error) {
 }
 
 func (s *Store) unsafe(record fs.FileInfo) string {
-	folder, err := os.Stat(s.folder)
+	folder, err := safefile.Stat(s.folder)
 	if err != nil {
 		return err.Error()
 	}

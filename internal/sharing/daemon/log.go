@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
 
 // maxLog is the size at which a log is rotated; the previous one is kept.
@@ -45,7 +47,7 @@ func OpenLog(path string) (*Log, error) {
 
 // openLog opens the file, readable by this user only.
 func openLog(path string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := safefile.MakeFolder(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	return os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

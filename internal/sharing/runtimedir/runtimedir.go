@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
 
 // Dir is the folder. It exists and belongs to the user.
@@ -79,10 +81,7 @@ func longestPath() int {
 
 // secure creates the folder, and refuses one that other users can change.
 func secure(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := safefile.MakeFolder(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	info, err := os.Lstat(path) // a link could lead anywhere

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/app/loader"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/audit"
@@ -191,7 +192,7 @@ func StateFolder(dir string) Check {
 			Fix: "Set XDG_STATE_HOME to a folder that only you can use.",
 		}
 	}
-	err := os.MkdirAll(dir, 0o700)
+	err := safefile.MakeFolder(dir)
 	if err == nil {
 		err = tryWriting(dir)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/keyring"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/clients"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
@@ -67,6 +68,7 @@ func (m *Machine) Find() ([]*Group, error) {
 		switch {
 		case kind.group == stored.Credentials:
 			m.addKeyring(group)
+			m.addSecrets(group)
 		case kind.group == stored.Records && len(group.Items) == 0:
 			m.leaveNoBackups(groups[1])
 		}
@@ -193,6 +195,24 @@ func (m *Machine) addKeyring(group *Group) {
 	group.add(Item{Path: credentials.KeyringEntry, What: "the key that logins are encrypted with, in the system's keyring"})
 	files := group.remove
 	group.remove = func(ctx context.Context) error { return errors.Join(credentials.RemoveFromKeyring(folder), files(ctx)) }
+}
+
+// addSecrets adds the secrets in the system's keyring.
+func (m *Machine) addSecrets(group *Group) {
+	state := m.Folders[stored.State]
+	if state == "" {
+		return
+	}
+	book := keyring.OpenBook(state)
+	names, err := book.Names()
+	if err != nil || len(names) == 0 {
+		return
+	}
+	for _, name := range names {
+		group.add(Item{Path: "keyring entry " + keyring.Service + "/" + name, What: "a secret of 'secret set', in the system's keyring"})
+	}
+	files := group.remove
+	group.remove = func(ctx context.Context) error { return errors.Join(book.RemoveAll(ctx), files(ctx)) }
 }
 
 // files returns all stored files, but sockets in use: without its socket, a workbench that goes on running could not be found

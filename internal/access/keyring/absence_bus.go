@@ -1,6 +1,6 @@
 //go:build unix && !darwin
 
-package credentials
+package keyring
 
 import (
 	"errors"
@@ -8,9 +8,12 @@ import (
 	"os"
 )
 
-// keyringAbsence returns why there is no keyring to ask. Without a session bus the library would start one, which
+// Absence returns why there is no keyring to ask; nil if there may be one. Without a session bus the library would start one, which
 // nobody would stop.
-func keyringAbsence(getenv func(string) string) error {
+func Absence(getenv func(string) string) error {
+	if getenv("DBUS_SESSION_BUS_ADDRESS") == "disabled:" { // as GLib has it
+		return errors.New("the session bus is disabled (DBUS_SESSION_BUS_ADDRESS)")
+	}
 	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" && address != "autolaunch:" {
 		return nil
 	}
