@@ -16,8 +16,11 @@ import (
 	"testing"
 	"time"
 
+	zalando "github.com/zalando/go-keyring"
+
 	"github.com/mcp-workbench/mcp-workbench/internal/access/credentials"
 	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
+	"github.com/mcp-workbench/mcp-workbench/internal/access/keyring"
 	"github.com/mcp-workbench/mcp-workbench/internal/app"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/stored"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
@@ -76,6 +79,15 @@ func users() []user {
 			}
 			defer lock.Unlock()
 			return found.Refresh, lock.Save(found)
+		}},
+		{stored.Secrets, "secrets.json", "github-token", false, func(folder string) (string, error) {
+			zalando.MockInit() // the names are in the file, and the values elsewhere
+			book := keyring.OpenBook(folder)
+			names, err := book.Names()
+			if err == nil {
+				_, err = book.Set(context.Background(), "another", "value")
+			}
+			return strings.Join(names, " "), err
 		}},
 		{stored.HopsKey, "hops.key", strings.Repeat("6b", 32), true, func(folder string) (string, error) {
 			return hex.EncodeToString(hops.Key(folder)), nil
