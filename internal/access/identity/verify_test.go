@@ -239,14 +239,14 @@ func TestPersonsAreToldApart(t *testing.T) {
 
 func TestValuesOfClaims(t *testing.T) {
 	members, err := parseObject([]byte(`{
-		"scope": "a b", "scp": ["c"], "groups": ["d e", "f", 1, null, ["g"], {"h": 1}], "one": "i j  k", "number": 1, "nothing": null,
+		"scope": "a b", "scp": ["c"], "groups": ["d e", "f", 1, null, ["g"], {"h": 1}], "one": "i j  k", "words": "q", "empty": "", "number": 1, "nothing": null,
 		"realm_access": {"roles": ["l"], "deep": {"er": "m"}}, "https://example.com/roles": ["n"], "realm_access.flat": "o", "list": [{"x": "p"}]
 	}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for claim, want := range map[string][]string{
-		"scope": {"a", "b"}, "scp": {"c"}, "groups": {"d e", "f"}, "one": {"i", "j", "k"}, "number": nil, "nothing": nil, "none": nil,
+		"scope": {"a", "b"}, "scp": {"c"}, "groups": {"d e", "f"}, "one": {"i j  k"}, "words": {"q"}, "number": nil, "nothing": nil, "none": nil, "empty": nil,
 		"realm_access.roles": {"l"}, "realm_access.deep.er": {"m"}, "realm_access": nil, "realm_access.none": nil, "realm_access.roles.x": nil,
 		"https://example.com/roles": {"n"}, "realm_access.flat": {"o"}, "list.x": nil, "": nil, ".": nil, "scope.": nil,
 	} {
