@@ -15,6 +15,7 @@ import (
 const (
 	maxKnown    = 10_000           // verified tokens that are kept; a further one replaces the one that was not used for longest
 	maxInactive = 1024             // tokens kept that the provider called inactive; a further one replaces any
+	maxNew      = 2048             // tokens being verified that were not good before; a further one is refused for now
 	answerTime  = time.Minute      // that the provider's answer about a token counts; then it is asked again
 	afterTime   = 10 * time.Minute // that an expired token is kept: calls that it began may still run
 	verifyTime  = 20 * time.Second // for the verification of a token, with all that has to be fetched for it
@@ -84,6 +85,7 @@ type tokens struct {
 	order    *list.List // of known: used last, first
 	inactive map[digest]inactive
 	flights  map[digest]*flight
+	new      int // flights of tokens that were not good before: strangers can cause any number of them
 }
 
 // inactive is what the provider said of a token.
@@ -99,6 +101,7 @@ func newTokens() *tokens {
 // flight is a verification, for all who wait for it.
 type flight struct {
 	done    chan struct{}
+	isNew   bool      // the token was not good before
 	token   *verified // after done
 	refusal *Refusal
 }
@@ -189,15 +192,15 @@ func (s *tokens) join(v *Verifier, digest digest, token string) *flight {
 	if f := s.flights[digest]; f != nil {
 		return f
 	}
-	f := &flight{done: make(chan struct{})}
+	f := &flight{done: make(chan struct{}), isNew: s.known[digest] == nil}
 	if f.token, f.refusal = s.findLocked(digest, time.Now(), v.provider); f.token != nil || f.refusal != nil { // since the caller looked
 		close(f.done)
 		return f
 	}
-	isStarted := v.work.start(func(ctx context.Context) {
+	isStarted := (!f.isNew || s.new < maxNew) && v.work.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, verifyTime)
 		defer cancel()
-		token, refusal := v.verify(ctx, token)
+		token, refusal := v.verify(ctx, token, f.isNew)
 		s.finish(f, digest, token, refusal)
 	})
 	if !isStarted {
@@ -206,14 +209,17 @@ func (s *tokens) join(v *Verifier, digest digest, token string) *flight {
 		return f
 	}
 	s.flights[digest] = f
+	if f.isNew {
+		s.new++
+	}
 	return f
 }
 
-func (v *Verifier) verify(ctx context.Context, token string) (*verified, *Refusal) {
+func (v *Verifier) verify(ctx context.Context, token string, isNew bool) (*verified, *Refusal) {
 	if isJWT(token) {
 		return v.verifyAccess(ctx, token)
 	}
-	return v.questions.ask(ctx, token, v)
+	return v.questions.ask(ctx, token, isNew, v)
 }
 
 // finish ends a verification. What is known of a token is forgotten if it is refused, and stays if nobody could be asked.
@@ -221,6 +227,9 @@ func (s *tokens) finish(f *flight, digest digest, token *verified, refusal *Refu
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.flights, digest)
+	if f.isNew {
+		s.new--
+	}
 	f.token, f.refusal = token, refusal
 	defer close(f.done)
 	switch {
