@@ -118,7 +118,7 @@ func TestWrongTokens(t *testing.T) {
 			if refusal == nil {
 				t.Fatal("accepted")
 			}
-			want := Refusal{Status: http.StatusUnauthorized, Code: codeToken, Reason: test.reason}
+			want := Refusal{Status: http.StatusUnauthorized, Code: codeToken, Reason: test.reason, wasKnown: name == "audience of a toolbox"}
 			if test.reason == reasonNothing {
 				want.Status, want.Code = http.StatusForbidden, codeScope
 			}
@@ -303,6 +303,11 @@ func TestAudienceByPath(t *testing.T) {
 	}
 	if refusal := c.refusal(token, "/mcp/ops"); refusal == nil || refusal.Reason != reasonAudience {
 		t.Error("a cached token is accepted at another path: ", refusal)
+	} else if refusal.IsGuess() {
+		t.Error("a good token at another path is taken for a guess")
+	}
+	if refusal := c.refusal(c.token(changes{"aud": "https://elsewhere.example.com"}), "/mcp"); refusal == nil || !refusal.IsGuess() {
+		t.Error("a token for elsewhere is no guess: ", refusal)
 	}
 }
 
