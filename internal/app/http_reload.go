@@ -30,6 +30,17 @@ func needsRestart(now, before config.HTTP) bool {
 		!slices.Equal(now.TrustedProxies, before.TrustedProxies)
 }
 
+// keepPeople returns a configuration that still says that people sign in, if they do: that ends with the next start only, and until
+// then nobody may share servers with others by default.
+func (a *App) keepPeople(cfg *config.Config, before *config.HTTPOAuth) *config.Config {
+	if cfg.HTTP.OAuth != nil || a.verifier.Load() == nil {
+		return cfg
+	}
+	kept := *cfg
+	kept.HTTP.OAuth = before
+	return &kept
+}
+
 // reloadPeople has people verified as the configuration says now, as far as that can change.
 func (a *App) reloadPeople(before, now *config.HTTPOAuth) {
 	verifier := a.verifier.Load()

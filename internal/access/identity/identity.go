@@ -143,7 +143,9 @@ func (v *Verifier) Verify(ctx context.Context, token, path string) (Person, erro
 	}
 	person, audience := found.under(v.rules.Load())
 	if !v.resource.accepts(v.rules.Load().audience, audience, path) {
-		return Person{}, refuse(reasonAudience)
+		refusal := refuse(reasonAudience)
+		refusal.wasKnown = true // its client has to hear which resource it needs one for
+		return Person{}, refusal
 	}
 	if person.Toolboxes != nil && len(person.Toolboxes) == 0 {
 		return person, &Refusal{Status: http.StatusForbidden, Code: codeScope, Reason: reasonNothing}

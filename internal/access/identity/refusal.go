@@ -11,14 +11,14 @@ type Refusal struct {
 	Code   string // of RFC 6750; "" with 503
 	Reason string // for the log and error_description; it has nothing of the token
 
-	wasKnown bool // the token was good before
+	wasKnown bool // the token was good before, or is for another path
 }
 
 // Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
 // IsGuess reports whether the token may have been made up. One that has expired is no guess, whoever signed it: it opens nothing, and
-// its client has to hear that it needs the next one. Neither is one that was good before.
+// its client has to hear that it needs the next one. Neither is one that was good before, or that is good at another path.
 func (r *Refusal) IsGuess() bool {
 	return r.Status == http.StatusUnauthorized && r.Reason != reasonExpired && !r.wasKnown
 }

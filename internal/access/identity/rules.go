@@ -63,13 +63,15 @@ func (r *rules) toolboxes(members object) []string {
 	return allowed
 }
 
-// values returns the values of a claim: the words of a string, or the strings of a list. A name with dots is that of a claim, or
-// else the path to one within others.
+// values returns the values of a claim: the strings of a list, or a string that is the only one. A string of scopes has words.
+// A name with dots is that of a claim, or else the path to one within others.
 func (o object) values(claim string) []string {
-	if claim == claimScope {
+	switch {
+	case claim == claimScope:
 		return o.scopes()
-	}
-	if o.has(claim) {
+	case claim == "scp":
+		return wordsOf(o[claim])
+	case o.has(claim):
 		return listOf(o[claim])
 	}
 	first, rest, nested := strings.Cut(claim, ".")
@@ -95,15 +97,29 @@ func (o object) values(claim string) []string {
 // scopes returns the scopes of a token, which some providers call scp.
 func (o object) scopes() []string {
 	if o.has(claimScope) {
-		return listOf(o[claimScope])
+		return wordsOf(o[claimScope])
 	}
-	return listOf(o["scp"])
+	return wordsOf(o["scp"])
 }
 
-func listOf(raw json.RawMessage) []string {
+// wordsOf returns scopes: the words of a string, or a list.
+func wordsOf(raw json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return strings.Fields(text)
+	}
+	return listOf(raw)
+}
+
+// listOf returns the strings of a list. Some providers write a list of one as that one, whose blanks are its own: a group that
+// somebody calls "friends of admins" is not that of the admins.
+func listOf(raw json.RawMessage) []string {
+	var text string
+	if raw != nil && string(raw) != "null" && json.Unmarshal(raw, &text) == nil {
+		if text == "" {
+			return nil
+		}
+		return []string{text}
 	}
 	var members []json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {

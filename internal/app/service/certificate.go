@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -74,19 +75,17 @@ func (c *Certificates) Expires() time.Time {
 // Authorities returns how many authorities of client certificates there are.
 func (c *Certificates) Authorities() int { return len(c.current().authorities) }
 
-// Trusts reports whether a connection's client certificate is still one of an authority in use: a connection may be older
-// than the file.
+// Trusts reports whether a connection's client certificate is still one of an authority in use, and nothing that vouches for
+// it has expired: a connection may be older than the file.
 func (c *Certificates) Trusts(state *tls.ConnectionState) bool {
 	if c == nil || state == nil {
 		return false
 	}
-	authorities := c.current().authorities
-	for _, chain := range state.VerifiedChains {
-		if len(chain) > 0 && authorities[string(chain[len(chain)-1].Raw)] && time.Now().Before(chain[0].NotAfter) {
-			return true
-		}
-	}
-	return false
+	authorities, now := c.current().authorities, time.Now()
+	return slices.ContainsFunc(state.VerifiedChains, func(chain []*x509.Certificate) bool {
+		hasExpired := func(certificate *x509.Certificate) bool { return now.After(certificate.NotAfter) } // of whoever signed it, too
+		return len(chain) > 0 && authorities[string(chain[len(chain)-1].Raw)] && !slices.ContainsFunc(chain, hasExpired)
+	})
 }
 
 // config returns the settings of a new connection. Its signature is that of tls.Config.GetConfigForClient.

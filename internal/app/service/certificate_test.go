@@ -234,6 +234,12 @@ func TestClientCertificates(t *testing.T) {
 		}
 	}
 
+	// Nor does one count that was begun before somebody on the way to the authority expired.
+	late := issue(t, "middle", time.Now().Add(-time.Second), ours)
+	if chain := []*x509.Certificate{client.cert, late.cert, ours.cert}; s.listener.Certificates.Trusts(&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{chain}}) {
+		t.Error("a chain counts that has expired in the middle")
+	}
+
 	// A connection that is older than the file with the authorities counts no more.
 	_, state, err := s.connect(client)
 	if err != nil || !s.listener.Certificates.Trusts(&state) {
