@@ -161,6 +161,24 @@ func TestClientSignsInByItself(t *testing.T) {
 	}
 }
 
+// With a table of groups, clients request the scopes of the configuration. The provider refuses a request without any, and gives
+// refresh tokens only to those who ask for offline_access.
+func TestClientIsToldOfScopes(t *testing.T) {
+	m := newTeam(t)
+	idp := startIDP(t, map[string]any{"format": "jwt", "groups": groups, "strict": true})
+	m.run(map[string]any{"issuer": idp.issuer, "scopes": []string{"openid", "offline_access"}}, nil)
+	c := m.client(newPerson("alice"), "/mcp", "without-scopes")
+	c.connect()
+	const scope = `scope="openid offline_access"`
+	if asked := c.do(map[string]any{"do": "asked"}).Asked; asked[0].Status != http.StatusUnauthorized || !strings.Contains(asked[0].Challenge, scope) {
+		t.Errorf("the first request was refused so: %+v", asked[0])
+	}
+	m.checkToolboxes(t, c, "dev", "ops")
+	if tokens := c.do(map[string]any{"do": "tokens"}); tokens.Refresh == "" {
+		t.Error("there is no refresh token")
+	}
+}
+
 // A client with an id of its own, at one toolbox alone: the token is for that toolbox.
 func TestClientWithAnIDAtOneToolbox(t *testing.T) {
 	m, idp := newOffice(t, "jwt")

@@ -108,7 +108,7 @@ func (v *Verifier) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// Configure takes over a changed configuration: the claim, the table of toolboxes and the audience. The error says what else
+// Configure takes over a changed configuration: the claim, the table of toolboxes, the audience and the scopes. The error says what else
 // differs, which needs a restart; the former is in force all the same.
 func (v *Verifier) Configure(settings config.HTTPOAuth) error {
 	v.rules.Store(newRules(settings))

@@ -85,9 +85,49 @@ func TestMetadataDocuments(t *testing.T) {
 	}
 }
 
+// What clients are told to request is the same in both places, and changes with a reload.
+func TestScopesThatClientsRequest(t *testing.T) {
+	b := newBench(t, func(s *config.HTTPOAuth) { s.Claim, s.Scopes = "groups", []string{"openid", "offline_access"} })
+	check := func(want ...string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		b.Metadata().ServeHTTP(w, httptest.NewRequest(http.MethodGet, metadataPath+"/mcp", nil))
+		var got document
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || !slices.Equal(got.ScopesSupported, want) {
+			t.Errorf("the metadata has the scopes %q, want %q (%v)", got.ScopesSupported, want, err)
+		}
+		challenge := b.Challenge("/mcp", nil)
+		if named := `scope="` + strings.Join(want, " ") + `"`; strings.Contains(challenge, named) != (want != nil) {
+			t.Errorf("want %q in %s", want, challenge)
+		}
+	}
+	check("openid", "offline_access")
+	changed := settings(b.idp.issuer)
+	for _, test := range []struct {
+		claim        string
+		scopes, want []string
+	}{
+		{"groups", []string{"tools"}, []string{"tools"}},
+		{"groups", nil, nil},
+		{"", nil, []string{"mcp:dev", "mcp:ops", "mcp:all"}},
+		{"scp", nil, []string{"mcp:dev", "mcp:ops", "mcp:all"}},
+		{"", []string{"openid", "mcp:dev"}, []string{"openid", "mcp:dev"}},
+		{"", []string{}, nil},
+	} {
+		changed.Claim, changed.Scopes = test.claim, test.scopes
+		if err := b.Configure(changed); err != nil {
+			t.Error(err)
+		}
+		check(test.want...)
+	}
+}
+
 func TestChallenges(t *testing.T) {
 	b := newBench(t, nil)
 	groups := newBench(t, func(s *config.HTTPOAuth) { s.Resource, s.Claim = "https://mcp.example.com/tools/mcp", "groups" })
+	named := newBench(t, func(s *config.HTTPOAuth) { s.Claim, s.Scopes = "groups", []string{"openid", "offline_access"} })
+	instead := newBench(t, func(s *config.HTTPOAuth) { s.Scopes = []string{"api://workbench/mcp:dev"} })
+	silent := newBench(t, func(s *config.HTTPOAuth) { s.Scopes = []string{} })
 	const known = `resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp`
 	const scope = `scope="mcp:dev mcp:ops mcp:all"`
 	for _, test := range []struct {
@@ -105,6 +145,10 @@ func TestChallenges(t *testing.T) {
 		{b, "/mcp", &Refusal{Status: 403, Code: codeScope, Reason: reasonNothing}, `Bearer error="insufficient_scope", error_description="the token allows no toolbox", ` + known + `", ` + scope},
 		{b, "/mcp", &Refusal{Status: 401, Code: codeToken, Reason: "a \"quote\" \\ ä\n"}, `Bearer error="invalid_token", error_description="a ?quote? ? ??", ` + known + `", ` + scope},
 		{b, "/mcp", unavailable(reasonUnavailable), ""},
+		{named, "/mcp", nil, `Bearer ` + known + `", scope="openid offline_access"`},
+		{named, "/mcp/dev", refuse(reasonExpired), `Bearer error="invalid_token", error_description="the token has expired", ` + known + `/dev", scope="openid offline_access"`},
+		{instead, "/mcp", nil, `Bearer ` + known + `", scope="api://workbench/mcp:dev"`},
+		{silent, "/mcp", nil, `Bearer ` + known + `"`},
 		{groups, "/mcp", nil, `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/tools/mcp"`},
 	} {
 		if got := test.b.Challenge(test.path, test.refusal); got != test.want {

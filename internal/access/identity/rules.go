@@ -17,7 +17,7 @@ type rules struct {
 	claim    string
 	audience []string // nil: the resources themselves
 	grants   []config.ToolboxGrant
-	scopes   []string // that clients may request; nil if the claim has other values
+	scopes   []string // that clients are told to request; empty: they are told of none
 }
 
 func newRules(settings config.HTTPOAuth) *rules {
@@ -25,7 +25,11 @@ func newRules(settings config.HTTPOAuth) *rules {
 	if len(settings.Audience) > 0 {
 		r.audience = settings.Audience
 	}
-	if r.claim != claimScope && r.claim != "scp" {
+	if settings.Scopes != nil {
+		r.scopes = settings.Scopes
+		return r
+	}
+	if !r.areScopes() {
 		return r
 	}
 	for _, grant := range r.grants {
@@ -35,6 +39,9 @@ func newRules(settings config.HTTPOAuth) *rules {
 	}
 	return r
 }
+
+// areScopes reports whether the values of the table are scopes, which clients can request.
+func (r *rules) areScopes() bool { return r.claim == claimScope || r.claim == "scp" }
 
 // isScope reports whether a text can be requested as a scope (RFC 6749, section 3.3).
 func isScope(text string) bool {
