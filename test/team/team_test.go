@@ -205,14 +205,18 @@ func TestClientWithAnIDAtOneToolbox(t *testing.T) {
 
 // Somebody whom the provider knows and the table does not, reaches nothing.
 func TestNobodyOfTheTable(t *testing.T) {
-	m, _ := newOffice(t, "jwt")
+	m, idp := newOffice(t, "jwt")
 	carol := m.client(newPerson("carol"), "/mcp")
-	if got := carol.do(map[string]any{"do": "connect"}); got.Failed == "" {
-		t.Fatal("carol is connected")
+	if got := carol.do(map[string]any{"do": "connect"}); !strings.Contains(got.Failed, "allows no toolbox") {
+		t.Fatalf("carol connects: %+v", got)
 	}
 	got := m.send(request{token: carol.token(), message: initialize})
-	if got.status != http.StatusForbidden || !strings.Contains(got.challenge, `error="insufficient_scope"`) || !strings.Contains(got.challenge, "resource_metadata=") {
+	if got.status != http.StatusForbidden || got.challenge != `Bearer resource_metadata="`+m.base+`/.well-known/oauth-protected-resource/mcp"` ||
+		!strings.Contains(got.body, "the claim 'groups' in the token") || strings.Contains(got.body, "visitors") {
 		t.Errorf("carol's token: %+v", got)
+	}
+	if n := idp.grants("authorization_code", "carol"); n != 1 {
+		t.Errorf("carol signed in %d times", n)
 	}
 }
 

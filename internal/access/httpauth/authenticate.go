@@ -26,6 +26,7 @@ type Verifier interface {
 const (
 	howToken       = "Send the header 'Authorization: Bearer TOKEN' once. To make a token: mcp-workbench token add NAME"
 	howPerson      = "Sign in, or send the header 'Authorization: Bearer TOKEN' once, with a token of the identity provider or one of: mcp-workbench token add NAME"
+	howMapped      = "Ask those who run the workbench: 'http.oauth.toolboxes' has nothing for you."
 	reasonUnknown  = "the token is unknown"
 	reasonTooMany  = "too many wrong tokens"
 	reasonNoName   = "the subject of the token is missing, too long, or holds characters that cannot be seen"
@@ -79,7 +80,7 @@ func (g *Gate) byPerson(request *http.Request, token string) (Identity, *refusal
 	case isNamed:
 		who = ofPerson(&person)
 		if err == nil && person.Toolboxes != nil && len(person.Toolboxes) == 0 {
-			refused = &identity.Refusal{Status: http.StatusForbidden, Code: "insufficient_scope", Reason: reasonNoBox}
+			refused = &identity.Refusal{Status: http.StatusForbidden, Reason: reasonNoBox, Hint: howMapped}
 		}
 	case err == nil:
 		refused = &identity.Refusal{Status: http.StatusUnauthorized, Code: "invalid_token", Reason: reasonNoName}
@@ -96,7 +97,7 @@ func (g *Gate) byPerson(request *http.Request, token string) (Identity, *refusal
 		return who, &refusal{
 			status: refused.Status, reason: refused.Reason, challenge: g.challenge(request, refused),
 			Error: "You may not use this workbench: " + refused.Reason,
-			Hint:  "Sign in again with the scopes of the WWW-Authenticate header, or ask whoever runs the workbench to map one of your scopes or groups in 'http.oauth.toolboxes'.",
+			Hint:  refused.Hint,
 		}
 	}
 	return who, g.wrongToken(request, refused, refusal{

@@ -141,14 +141,15 @@ func (v *Verifier) Verify(ctx context.Context, token, path string) (Person, erro
 	if refusal != nil {
 		return Person{}, refusal
 	}
-	person, audience := found.under(v.rules.Load())
-	if !v.resource.accepts(v.rules.Load().audience, audience, path) {
+	rules := v.rules.Load()
+	person, audience := found.under(rules)
+	if !v.resource.accepts(rules.audience, audience, path) {
 		refusal := refuse(reasonAudience)
 		refusal.wasKnown = true // its client has to hear which resource it needs one for
 		return Person{}, refusal
 	}
 	if person.Toolboxes != nil && len(person.Toolboxes) == 0 {
-		return person, &Refusal{Status: http.StatusForbidden, Code: codeScope, Reason: reasonNothing}
+		return person, rules.unmapped()
 	}
 	return person, nil
 }

@@ -35,7 +35,7 @@ func TestIntrospection(t *testing.T) {
 	}{
 		"good":                 {nil, ""},
 		"no issuer":            {changes{"iss": nil}, ""},
-		"no scope, all else":   {changes{"scope": nil, "token_type": nil}, reasonNothing},
+		"no scope, all else":   {changes{"scope": nil, "token_type": nil}, nothing},
 		"inactive":             {changes{"active": false}, reasonInactive},
 		"active in words":      {changes{"active": "true"}, reasonInactive},
 		"active a number":      {changes{"active": 1}, reasonInactive},
