@@ -47,7 +47,7 @@ type PersonLimits struct {
 // For whom a server runs; see Server.Instances.
 const (
 	InstancesShared    = "shared"     // for all clients that declare the same
-	InstancesPerPerson = "per-person" // for the clients of one person
+	InstancesPerPerson = "per-person" // for the clients of one person that declare the same
 	InstancesPerClient = "per-client" // for one client
 )
 
