@@ -15,7 +15,7 @@ func (a *App) reloadHTTP(before, now config.HTTP) {
 	if gate == nil {
 		return
 	}
-	gate.SetRules(rules(now))
+	gate.SetRules(rules(now, a.verifier.Load()))
 	a.reloadPeople(before.OAuth, now.OAuth)
 	a.warnOfCallers(now)
 	if needsRestart(now, before) {
