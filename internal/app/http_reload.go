@@ -34,7 +34,7 @@ func needRestart(before, now config.HTTP) (keys []string) {
 		{"http.tls.key", now.TLS.Key != before.TLS.Key},
 		{"http.tls.clientCa", now.TLS.ClientCA != before.TLS.ClientCA},
 		{"http.trustedProxies", !slices.Equal(now.TrustedProxies, before.TrustedProxies)},
-		{"http.drain", now.Drain != before.Drain && !(isDefaultDrain(now) && isDefaultDrain(before))},
+		{"http.drain", now.Drain != before.Drain && (!isDefaultDrain(now) || !isDefaultDrain(before))},
 		{"http.sessionIdle", now.SessionIdle != before.SessionIdle},
 		{"http.clientIdle", now.ClientIdle != before.ClientIdle},
 	} {
