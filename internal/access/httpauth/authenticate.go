@@ -1,6 +1,7 @@
 package httpauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -27,6 +28,7 @@ const (
 	howToken       = "Send the header 'Authorization: Bearer TOKEN' once. To make a token: mcp-workbench token add NAME"
 	howPerson      = "Sign in, or send the header 'Authorization: Bearer TOKEN' once, with a token of the identity provider or one of: mcp-workbench token add NAME"
 	howMapped      = "Ask those who run the workbench: 'http.oauth.toolboxes' has nothing for you."
+	reasonNotOne   = "there is not exactly one token"
 	reasonUnknown  = "the token is unknown"
 	reasonTooMany  = "too many wrong tokens"
 	reasonNoName   = "the subject of the token is missing, too long, or holds characters that cannot be seen"
@@ -47,7 +49,11 @@ func (g *Gate) identify(request *http.Request) (Identity, *refusal) {
 		}
 	}
 	if len(values) != 1 {
-		return Identity{}, g.unauthorized(request, nil, "there is not exactly one token", "The workbench needs a token")
+		reason := reasonNotOne
+		if len(values) == 0 {
+			reason = cmp.Or(g.unlisted(request), reason)
+		}
+		return Identity{}, g.unauthorized(request, nil, reason, "The workbench needs a token")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	if lower(scheme) != "bearer" {

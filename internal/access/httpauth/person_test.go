@@ -332,6 +332,15 @@ func TestCertificates(t *testing.T) {
 	if !slices.Contains(*refused, told{"certificate:nothing", "the certificate is for no toolbox"}) {
 		t.Errorf("told %v", *refused)
 	}
+	reason := "the certificate of 'other' is not in http.tls.clients, and no token came"
+	if !slices.Contains(*refused, told{"http", reason}) {
+		t.Errorf("told %v", *refused)
+	}
+	*refused = nil
+	ask(g, withCertificate("a\n\u202eb"+strings.Repeat("é", 200), later))
+	if want := "the certificate of 'a b" + strings.Repeat("é", 97) + "…' is not in http.tls.clients, and no token came"; !slices.Contains(*refused, told{"http", want}) {
+		t.Errorf("told %q", *refused)
+	}
 	g.SetRules(Rules{})
 	if response := ask(g, withCertificate("ci", later)); response.Code != 401 {
 		t.Errorf("without the table: %d", response.Code)

@@ -32,6 +32,14 @@ func (p *Proxies) Wrap(next http.Handler) http.Handler {
 	})
 }
 
+// shownAddress returns an address for the log: without the port if that is not known.
+func shownAddress(remote string) string {
+	if at, err := netip.ParseAddrPort(remote); err == nil && at.Port() == 0 {
+		return at.Addr().String()
+	}
+	return remote
+}
+
 type peerKey struct{}
 
 // Peer returns the address at the other end of a request's connection, which no header changes: that of the client, or of a proxy

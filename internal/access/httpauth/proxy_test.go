@@ -106,3 +106,12 @@ func TestProxyHasNoShare(t *testing.T) {
 		}
 	}
 }
+
+// The log has no port where none is known.
+func TestAddressInTheLog(t *testing.T) {
+	for remote, want := range map[string]string{"192.0.2.7:0": "192.0.2.7", "[2001:db8::1]:0": "2001:db8::1", "192.0.2.7:5": "192.0.2.7:5", "x": "x"} {
+		if got := shownAddress(remote); got != want {
+			t.Errorf("%s: %s, want %s", remote, got, want)
+		}
+	}
+}

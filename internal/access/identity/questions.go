@@ -157,7 +157,7 @@ func (q *questions) report(ctx context.Context, err error) {
 	case err != nil && (q.failure == nil || q.failure.Error() != err.Error()):
 		q.log.Warn("could not ask the identity provider about a token", "reason", err)
 	case err == nil && q.failure != nil:
-		q.log.Info("the identity provider answers about tokens again")
+		q.log.Warn("the identity provider answers about tokens again") // at the level of the line that this one ends
 	}
 	q.answered, q.failure = err == nil, err
 	if _, ok := errors.AsType[*webclient.UnreachableError](err); ok {

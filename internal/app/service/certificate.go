@@ -4,11 +4,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,6 +72,39 @@ func (c *Certificates) Expires() time.Time {
 		return time.Time{}
 	}
 	return c.current().expires
+}
+
+// Serves returns why clients refuse the certificate in use under the name of a host; "": any host.
+func (c *Certificates) Serves(host string) error {
+	leaf := c.current().config.Certificates[0].Leaf
+	usages := leaf.ExtKeyUsage
+	isForServers := len(usages)+len(leaf.UnknownExtKeyUsage) == 0 || slices.Contains(usages, x509.ExtKeyUsageServerAuth) || slices.Contains(usages, x509.ExtKeyUsageAny)
+	if !isForServers {
+		return errors.New("it is not for servers (extended key usage)")
+	}
+	if host == "" {
+		return nil
+	}
+	if err := leaf.VerifyHostname(host); err != nil {
+		return fmt.Errorf("it is not for %s, but for %s", host, namesOf(leaf))
+	}
+	return nil
+}
+
+// namesOf returns the names that clients accept a certificate for.
+func namesOf(leaf *x509.Certificate) string {
+	names := slices.Clone(leaf.DNSNames)
+	for _, address := range leaf.IPAddresses {
+		names = append(names, address.String())
+	}
+	const most = 5
+	switch {
+	case len(names) == 0:
+		return "no host at all: hosts are read from the alternative names alone"
+	case len(names) > most:
+		names = append(names[:most], "others")
+	}
+	return strings.Join(names, ", ")
 }
 
 // Authorities returns how many authorities of client certificates there are.

@@ -318,3 +318,26 @@ func TestListenTellsWhatIsWrong(t *testing.T) {
 		}
 	}
 }
+
+// A certificate that clients refuse is told of before they do.
+func TestCertificateThatClientsRefuse(t *testing.T) {
+	hour := time.Now().Add(time.Hour)
+	authority := issue(t, "authority", hour, nil)
+	for _, test := range []struct {
+		name, host, want string
+		server           *issued
+	}{
+		{"its host", "mcp.example.com", "", issue(t, "mcp.example.com", hour, authority, x509.ExtKeyUsageServerAuth)},
+		{"without a usage", "mcp.example.com", "", issue(t, "mcp.example.com", hour, authority)},
+		{"a host below", "a.mcp.example.com", "", issue(t, "*.mcp.example.com", hour, authority, x509.ExtKeyUsageServerAuth)},
+		{"any host", "", "", issue(t, "mcp.example.com", hour, authority, x509.ExtKeyUsageServerAuth)},
+		{"another host", "mcp.example.com", "it is not for mcp.example.com, but for example.com", issue(t, "example.com", hour, authority, x509.ExtKeyUsageServerAuth)},
+		{"a common name alone", "authority", "but for no host at all", authority},
+		{"for clients", "mcp.example.com", "not for servers", issue(t, "mcp.example.com", hour, authority, x509.ExtKeyUsageClientAuth)},
+	} {
+		err := secure(t, test.server, nil).listener.Certificates.Serves(test.host)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
+}
