@@ -279,7 +279,8 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
 	former := a.config.Load()
-	before := former.HTTP
+	before, now := former.HTTP, cfg.HTTP
+	cfg = a.keepPeople(cfg, before.OAuth)
 	a.front.Change(func() {
 		a.reloadEnvironments(cfg) // first, so that no new server is seen with an old environment
 		a.fleet.Restrict(restrictions)
@@ -303,7 +304,7 @@ func (a *App) Reload(cfg *config.Config, withheld string) error {
 	if cfg.Audit != former.Audit {
 		a.log.Warn("'audit' stays as it was until the next start")
 	}
-	a.reloadHTTP(before, cfg.HTTP)
+	a.reloadHTTP(before, now)
 	return nil
 }
 

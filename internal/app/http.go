@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -110,7 +111,7 @@ func (a *App) newVerifier(settings config.HTTP, options HTTPOptions) (*identity.
 
 func (a *App) gateOptions(settings config.HTTP, options HTTPOptions, verifier *identity.Verifier, pages *connect.Pages) httpauth.GateOptions {
 	gate := httpauth.GateOptions{
-		Store: options.Tokens, Rules: rules(settings), Log: a.log, Trusts: options.Trusts,
+		Store: options.Tokens, Rules: rules(settings, verifier), Log: a.log, Trusts: options.Trusts,
 		Refused: a.tokenRefused(),
 		NeedsNoToken: func(path string) bool {
 			return path == front.HealthPath || path == front.ReadyPath || pages.IsPublic(path) || options.Page != nil && options.Page.IsPublic(path)
@@ -136,6 +137,12 @@ func (p *Page) until(ctx context.Context) http.Handler {
 	})
 }
 
-func rules(settings config.HTTP) httpauth.Rules {
-	return httpauth.Rules{Hosts: settings.AllowedHosts, Origins: settings.AllowedOrigins, Clients: settings.TLS.Clients}
+// rules returns what the gate allows. Clients know the workbench by the host of the resource, whatever else is allowed. verifier is
+// nil if nobody signs in.
+func rules(settings config.HTTP, verifier *identity.Verifier) httpauth.Rules {
+	hosts := settings.AllowedHosts
+	if verifier != nil { // not the settings: another resource takes effect with the next start
+		hosts = append(slices.Clone(hosts), verifier.Host())
+	}
+	return httpauth.Rules{Hosts: hosts, Origins: settings.AllowedOrigins, Clients: settings.TLS.Clients}
 }

@@ -15,19 +15,53 @@ func (a *App) reloadHTTP(before, now config.HTTP) {
 	if gate == nil {
 		return
 	}
-	gate.SetRules(rules(now))
+	gate.SetRules(rules(now, a.verifier.Load()))
 	a.reloadPeople(before.OAuth, now.OAuth)
 	a.warnOfCallers(now)
-	if needsRestart(now, before) {
-		a.log.Warn("http.listen, the files of http.tls, http.trustedProxies, http.drain, http.sessionIdle and http.clientIdle stay as they were until the next start")
+	if keys := needRestart(before, now); len(keys) > 0 {
+		a.log.Warn(strings.Join(keys, ", ") + " changed, which takes effect when the workbench is started again")
 	}
 }
 
-// needsRestart reports whether settings changed that are read at the start only.
-func needsRestart(now, before config.HTTP) bool {
-	return now.Listen != before.Listen || now.SessionIdle != before.SessionIdle || now.ClientIdle != before.ClientIdle || now.Drain != before.Drain ||
-		now.TLS.Cert != before.TLS.Cert || now.TLS.Key != before.TLS.Key || now.TLS.ClientCA != before.TLS.ClientCA ||
-		!slices.Equal(now.TrustedProxies, before.TrustedProxies)
+// needRestart returns the keys that changed and are read at the start only.
+func needRestart(before, now config.HTTP) (keys []string) {
+	for _, key := range []struct {
+		name    string
+		changed bool
+	}{
+		{"http.listen", now.Listen != before.Listen},
+		{"http.tls.cert", now.TLS.Cert != before.TLS.Cert},
+		{"http.tls.key", now.TLS.Key != before.TLS.Key},
+		{"http.tls.clientCa", now.TLS.ClientCA != before.TLS.ClientCA},
+		{"http.trustedProxies", !slices.Equal(now.TrustedProxies, before.TrustedProxies)},
+		{"http.drain", now.Drain != before.Drain && (!isDefaultDrain(now) || !isDefaultDrain(before))},
+		{"http.sessionIdle", now.SessionIdle != before.SessionIdle},
+		{"http.clientIdle", now.ClientIdle != before.ClientIdle},
+	} {
+		if key.changed {
+			keys = append(keys, key.name)
+		}
+	}
+	return keys
+}
+
+// isDefaultDrain reports whether the drain is the one of a file without it, which depends on http.oauth.
+func isDefaultDrain(settings config.HTTP) bool {
+	if settings.OAuth != nil {
+		return settings.Drain == config.DefaultTeamDrain
+	}
+	return settings.Drain == config.DefaultDrain
+}
+
+// keepPeople returns a configuration that still says that people sign in, if they do: that ends with the next start only, and until
+// then nobody may share servers with others by default.
+func (a *App) keepPeople(cfg *config.Config, before *config.HTTPOAuth) *config.Config {
+	if cfg.HTTP.OAuth != nil || a.verifier.Load() == nil {
+		return cfg
+	}
+	kept := *cfg
+	kept.HTTP.OAuth = before
+	return &kept
 }
 
 // reloadPeople has people verified as the configuration says now, as far as that can change.

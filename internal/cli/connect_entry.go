@@ -168,7 +168,7 @@ func (o *connectOptions) remoteNotes(client *clients.Client, remote *clients.Rem
 	case remote.Variable != "":
 		notes = append(notes, fmt.Sprintf("%s reads the token from the variable %s: it must be set where the client is started.", client.Title, remote.Variable))
 	default:
-		notes = append(notes, "No token is given: a workbench that wants one refuses the client. To name one: --token-env VARIABLE or --token-file FILE")
+		notes = append(notes, "No token is given, which is right for a workbench whose clients sign in (http.oauth). Another one that wants a token refuses the client. To name one: --token-env VARIABLE or --token-file FILE")
 	}
 	if err == nil && parsed.Scheme == "http" && !isLoopback(parsed.Hostname()) && (remote.Token != "" || remote.Variable != "") {
 		notes = append(notes, "The address is not encrypted (http://), so others in the network can read the token.")

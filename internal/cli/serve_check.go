@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -29,6 +30,7 @@ func runServeCheck(cmd *cobra.Command, g globals, options serveOptions) error {
 	checks = append(checks, doctor.StateFolder(config.StateDir()))
 	checks = append(checks, doctor.AuditLog(cfg, config.StateDir())...)
 	if cfg != nil {
+		checks = append(checks, doctor.Faults(cfg)...)
 		if err := app.CheckToolbox(cfg, g.toolbox); err != nil {
 			checks = append(checks, doctor.Failure("toolbox", err))
 		}
@@ -43,8 +45,9 @@ func runServeCheck(cmd *cobra.Command, g globals, options serveOptions) error {
 		checks = append(checks, serving.Check(cmd.Context())...)
 	}
 	report, failed := serveReport{OK: true, Checks: checks}, 0
-	for _, check := range checks {
+	for i, check := range checks {
 		if check.Verdict == doctor.Failed {
+			checks[i].Fix = cmp.Or(check.Fix, "Correct it, and check the configuration alone with: mcp-workbench validate")
 			report.OK = false
 			failed++
 		}

@@ -32,7 +32,7 @@ func TestPageAboutTeams(t *testing.T) {
 		}
 	}
 	slices.Sort(keys)
-	want := []string{"audience", "claim", "clientId", "clientSecret", "introspection", "issuer", "jwksUri", "resource", "toolboxes"}
+	want := []string{"audience", "claim", "clientId", "clientSecret", "introspection", "issuer", "jwksUri", "resource", "scopes", "toolboxes"}
 	if !slices.Equal(keys, want) {
 		t.Errorf("the table has the keys %v, want %v", keys, want)
 	}

@@ -1,4 +1,5 @@
-// The official TypeScript client, which signs in by itself: ADDRESS [CLIENT_ID CLIENT_SECRET]. It does what the lines of its
+// The official TypeScript client, which signs in by itself: ADDRESS [CLIENT_ID CLIENT_SECRET], or ADDRESS without-scopes, which
+// has no scopes in its own settings. It does what the lines of its
 // input say, objects of JSON with the member "do", and answers each with a line. In between it may print a line with
 // "authorize", the address that a person has to open; the next line of its input is then {"callback": ADDRESS}, where that ended.
 import { createInterface } from 'node:readline';
@@ -7,7 +8,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 
-const [address, clientId, clientSecret] = process.argv.slice(2);
+const [address, given, clientSecret] = process.argv.slice(2);
+const isTold = given === 'without-scopes';
+const clientId = isTold ? undefined : given;
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const say = (facts) => console.log(JSON.stringify(facts));
 const read = async () => {
@@ -20,7 +23,7 @@ const provider = {
   redirectUrl: 'http://127.0.0.1:1/callback',
   clientMetadata: {
     client_name: 'team', redirect_uris: ['http://127.0.0.1:1/callback'], application_type: 'native', grant_types: ['authorization_code', 'refresh_token'],
-    response_types: ['code'], token_endpoint_auth_method: 'none', scope: 'openid offline_access tools:read',
+    response_types: ['code'], token_endpoint_auth_method: 'none', ...(isTold ? {} : { scope: 'openid offline_access tools:read' }),
   },
   state: () => 'state-of-the-client',
   clientInformation: () => kept.client,

@@ -1,6 +1,6 @@
 // The identity provider of a team, at a loopback address, with login and consent by forms. Its options are the JSON object
 // in the first argument: format ("opaque" or "jwt"), redirect (of the workbench's page /connect), groups (a list for each
-// person). It prints its issuer, and then each event as a line of JSON. POST /test with {"seconds": N} lets JWTs count for
+// person), strict (refresh tokens are for those who ask for offline_access, as the library has it). It prints its issuer, and then each event as a line of JSON. POST /test with {"seconds": N} lets JWTs count for
 // N more seconds from when they are issued, the minute included that a resource adds for clocks that differ.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -48,7 +48,7 @@ const provider = new Provider(issuer, {
     },
   },
   scopes: ['openid', 'offline_access', 'tools:read'],
-  issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+  ...(options.strict ? {} : { issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token') }),
   pkce: { required: () => true },
   rotateRefreshToken: true,
   ttl: { RefreshToken: 86400, Grant: 86400, Session: 86400, Interaction: 600 },

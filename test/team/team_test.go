@@ -161,6 +161,24 @@ func TestClientSignsInByItself(t *testing.T) {
 	}
 }
 
+// With a table of groups, clients request the scopes of the configuration. The provider refuses a request without any, and gives
+// refresh tokens only to those who ask for offline_access.
+func TestClientIsToldOfScopes(t *testing.T) {
+	m := newTeam(t)
+	idp := startIDP(t, map[string]any{"format": "jwt", "groups": groups, "strict": true})
+	m.run(map[string]any{"issuer": idp.issuer, "scopes": []string{"openid", "offline_access"}}, nil)
+	c := m.client(newPerson("alice"), "/mcp", "without-scopes")
+	c.connect()
+	const scope = `scope="openid offline_access"`
+	if asked := c.do(map[string]any{"do": "asked"}).Asked; asked[0].Status != http.StatusUnauthorized || !strings.Contains(asked[0].Challenge, scope) {
+		t.Errorf("the first request was refused so: %+v", asked[0])
+	}
+	m.checkToolboxes(t, c, "dev", "ops")
+	if tokens := c.do(map[string]any{"do": "tokens"}); tokens.Refresh == "" {
+		t.Error("there is no refresh token")
+	}
+}
+
 // A client with an id of its own, at one toolbox alone: the token is for that toolbox.
 func TestClientWithAnIDAtOneToolbox(t *testing.T) {
 	m, idp := newOffice(t, "jwt")
@@ -187,14 +205,18 @@ func TestClientWithAnIDAtOneToolbox(t *testing.T) {
 
 // Somebody whom the provider knows and the table does not, reaches nothing.
 func TestNobodyOfTheTable(t *testing.T) {
-	m, _ := newOffice(t, "jwt")
+	m, idp := newOffice(t, "jwt")
 	carol := m.client(newPerson("carol"), "/mcp")
-	if got := carol.do(map[string]any{"do": "connect"}); got.Failed == "" {
-		t.Fatal("carol is connected")
+	if got := carol.do(map[string]any{"do": "connect"}); !strings.Contains(got.Failed, "allows no toolbox") {
+		t.Fatalf("carol connects: %+v", got)
 	}
 	got := m.send(request{token: carol.token(), message: initialize})
-	if got.status != http.StatusForbidden || !strings.Contains(got.challenge, `error="insufficient_scope"`) || !strings.Contains(got.challenge, "resource_metadata=") {
+	if got.status != http.StatusForbidden || got.challenge != `Bearer resource_metadata="`+m.base+`/.well-known/oauth-protected-resource/mcp"` ||
+		!strings.Contains(got.body, "the claim 'groups' in the token") || strings.Contains(got.body, "visitors") {
 		t.Errorf("carol's token: %+v", got)
+	}
+	if n := idp.grants("authorization_code", "carol"); n != 1 {
+		t.Errorf("carol signed in %d times", n)
 	}
 }
 

@@ -196,7 +196,7 @@ func TestUnmapped(t *testing.T) {
 		"none": nil, "an empty list": []string{}, "others": []string{"visitors", "Developers", "developers ", "*"}, "a number": 7, "an object": members{"developers": true},
 	} {
 		got := m.send(request{token: issuer.Token(m.claims(members{"groups": value})), message: initialize})
-		if got.status != http.StatusForbidden || !strings.Contains(got.challenge, `error="insufficient_scope"`) || !strings.Contains(got.challenge, "resource_metadata=") {
+		if got.status != http.StatusForbidden || !strings.HasPrefix(got.challenge, `Bearer resource_metadata="`) || strings.Contains(got.challenge, "error") {
 			t.Errorf("groups are %s: %+v", name, got)
 		}
 	}

@@ -408,7 +408,7 @@ func TestHeadersAndCookie(t *testing.T) {
 	}
 	link.pages = quietPages(t)
 	defer link.pages.Close()
-	if cookie := link.httpCookie("x", time.Minute); !cookie.Secure || !strings.HasPrefix(cookie.Name, "__Secure-") || cookie.Path != "/connect/" {
+	if cookie := link.httpCookie("x", time.Minute); !cookie.Secure || !strings.HasPrefix(cookie.Name, "__Host-") || cookie.Path != "/" || cookie.Domain != "" {
 		t.Errorf("the cookie of https is %v", cookie)
 	}
 }

@@ -161,19 +161,27 @@ func redirect(w http.ResponseWriter, address string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// cookieName differs between links, so that several can be open in one browser.
+// isSecure reports whether browsers come by https.
+func (l *Link) isSecure() bool { return l.pages.base.Scheme == "https" }
+
+// cookieName differs between links, so that several can be open in one browser. By its prefix, a browser takes the cookie from
+// this host only: a page of a sibling domain could otherwise set one for both that its owner got here, and have another person
+// finish a login in the owner's name.
 func (l *Link) cookieName() string {
 	name := "mcp_workbench_connect_" + l.handle[:8]
-	if l.pages.base.Scheme == "https" {
-		return "__Secure-" + name
+	if l.isSecure() {
+		return "__Host-" + name
 	}
 	return name
 }
 
 func (l *Link) httpCookie(value string, age time.Duration) *http.Cookie {
+	path := l.pages.base.EscapedPath() + root
+	if l.isSecure() {
+		path = "/" // the prefix of the name wants it
+	}
 	return &http.Cookie{
-		Name: l.cookieName(), Value: value, Path: l.pages.base.EscapedPath() + root, MaxAge: int(age / time.Second), HttpOnly: true,
-		Secure: l.pages.base.Scheme == "https", SameSite: http.SameSiteLaxMode,
+		Name: l.cookieName(), Value: value, Path: path, MaxAge: int(age / time.Second), HttpOnly: true, Secure: l.isSecure(), SameSite: http.SameSiteLaxMode,
 	}
 }
 

@@ -1,6 +1,7 @@
 package httpauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -26,6 +27,8 @@ type Verifier interface {
 const (
 	howToken       = "Send the header 'Authorization: Bearer TOKEN' once. To make a token: mcp-workbench token add NAME"
 	howPerson      = "Sign in, or send the header 'Authorization: Bearer TOKEN' once, with a token of the identity provider or one of: mcp-workbench token add NAME"
+	howMapped      = "Ask those who run the workbench: 'http.oauth.toolboxes' has nothing for you."
+	reasonNotOne   = "there is not exactly one token"
 	reasonUnknown  = "the token is unknown"
 	reasonTooMany  = "too many wrong tokens"
 	reasonNoName   = "the subject of the token is missing, too long, or holds characters that cannot be seen"
@@ -46,7 +49,11 @@ func (g *Gate) identify(request *http.Request) (Identity, *refusal) {
 		}
 	}
 	if len(values) != 1 {
-		return Identity{}, g.unauthorized(request, nil, "there is not exactly one token", "The workbench needs a token")
+		reason := reasonNotOne
+		if len(values) == 0 {
+			reason = cmp.Or(g.unlisted(request), reason)
+		}
+		return Identity{}, g.unauthorized(request, nil, reason, "The workbench needs a token")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	if lower(scheme) != "bearer" {
@@ -79,7 +86,7 @@ func (g *Gate) byPerson(request *http.Request, token string) (Identity, *refusal
 	case isNamed:
 		who = ofPerson(&person)
 		if err == nil && person.Toolboxes != nil && len(person.Toolboxes) == 0 {
-			refused = &identity.Refusal{Status: http.StatusForbidden, Code: "insufficient_scope", Reason: reasonNoBox}
+			refused = &identity.Refusal{Status: http.StatusForbidden, Reason: reasonNoBox, Hint: howMapped}
 		}
 	case err == nil:
 		refused = &identity.Refusal{Status: http.StatusUnauthorized, Code: "invalid_token", Reason: reasonNoName}
@@ -96,7 +103,7 @@ func (g *Gate) byPerson(request *http.Request, token string) (Identity, *refusal
 		return who, &refusal{
 			status: refused.Status, reason: refused.Reason, challenge: g.challenge(request, refused),
 			Error: "You may not use this workbench: " + refused.Reason,
-			Hint:  "Sign in again with the scopes of the WWW-Authenticate header, or ask whoever runs the workbench to map one of your scopes or groups in 'http.oauth.toolboxes'.",
+			Hint:  refused.Hint,
 		}
 	}
 	return who, g.wrongToken(request, refused, refusal{

@@ -10,8 +10,9 @@ import (
 
 // CertificateName returns the name of the owner of a verified client certificate, and what the table gives to that name.
 // The names of a certificate are tried in this order: the URIs, the DNS names and the e-mail addresses among its
-// alternative names, and its common name. If none is in the table, grant is nil and name is the first; "" if the
-// certificate has no name, or is not for client authentication.
+// alternative names. Its common name counts only without any of them: authorities that check alternative names let whoever
+// requests a certificate choose that one. If none is in the table, grant is nil and name is the first; "" if the certificate
+// has no name, or is not for client authentication.
 func CertificateName(cert *x509.Certificate, table []config.ToolboxGrant) (name string, grant *config.ToolboxGrant) {
 	if cert == nil || !slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageClientAuth) {
 		return "", nil
@@ -47,6 +48,8 @@ func CertificateName(cert *x509.Certificate, table []config.ToolboxGrant) (name 
 			return name, grant
 		}
 	}
-	try(cert.Subject.CommonName, exactly)
+	if len(cert.URIs)+len(cert.DNSNames)+len(cert.EmailAddresses)+len(cert.IPAddresses) == 0 {
+		try(cert.Subject.CommonName, exactly)
+	}
 	return name, grant
 }

@@ -1,11 +1,13 @@
 package httpauth
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -35,6 +37,30 @@ func (g *Gate) byCertificate(request *http.Request) (who Identity, refused *refu
 		}, true
 	}
 	return who, nil, true
+}
+
+// unlisted returns why the certificate of a connection, which is verified, gives nothing; "" if there is none.
+func (g *Gate) unlisted(request *http.Request) string {
+	if request.TLS == nil || len(request.TLS.VerifiedChains) == 0 {
+		return ""
+	}
+	if !g.trusts(request.TLS) {
+		return "the authority of the certificate does not count any more, or has expired"
+	}
+	name, _ := CertificateName(request.TLS.VerifiedChains[0][0], nil)
+	if name = strings.Join(strings.Fields(hidden.Clean(name)), " "); name == "" {
+		return "the certificate has no name that could be in http.tls.clients, and no token came"
+	}
+	return fmt.Sprintf("the certificate of '%s' is not in http.tls.clients, and no token came", firstOf(name))
+}
+
+// firstOf bounds a name for the log.
+func firstOf(name string) string {
+	const longest = 100 // in characters
+	if all := []rune(name); len(all) > longest {
+		return string(all[:longest]) + "…"
+	}
+	return name
 }
 
 // certificateCredential identifies what an entry of the table gives: it counts for as long as there is such an entry.

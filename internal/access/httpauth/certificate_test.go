@@ -3,6 +3,7 @@ package httpauth
 import (
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"net"
 	"net/url"
 	"testing"
 
@@ -42,9 +43,12 @@ func TestCertificateName(t *testing.T) {
 		{"not in the table", "other.example.com", with(func(c *x509.Certificate) {
 			c.URIs, c.DNSNames, c.EmailAddresses, c.Subject = nil, []string{"other.example.com"}, nil, pkix.Name{CommonName: "somebody"}
 		}), false},
-		{"a name of another kind that looks the same", "common", with(func(c *x509.Certificate) {
+		{"a common name beside another one", "x", with(func(c *x509.Certificate) {
 			c.URIs, c.DNSNames, c.EmailAddresses = nil, []string{"x"}, nil
-		}), true},
+		}), false},
+		{"a common name beside an IP address", "", with(func(c *x509.Certificate) {
+			c.URIs, c.DNSNames, c.EmailAddresses, c.IPAddresses = nil, nil, nil, []net.IP{net.IPv4(192, 0, 2, 1)}
+		}), false},
 		{"for servers only", "", with(func(c *x509.Certificate) { c.ExtKeyUsage = client[:1] }), false},
 		{"for anything", "", with(func(c *x509.Certificate) { c.ExtKeyUsage = nil }), false},
 		{"nobody", "", &x509.Certificate{ExtKeyUsage: client}, false},

@@ -32,6 +32,7 @@ type connections struct {
 	proxies         *Proxies // have no share of one address
 	log             *slog.Logger
 	logLimit        *rate.Limiter // limits the logged evictions
+	handshakeLimit  *rate.Limiter // limits the logged handshakes that failed
 
 	mu        sync.Mutex // guards the following fields
 	open      map[net.Conn]*connection
@@ -58,12 +59,13 @@ type connection struct {
 func newConnections(most int, log *slog.Logger) *connections {
 	return &connections{
 		most: most, mostOfOne: max(most/addressShare, 1), log: log, logLimit: rate.NewLimiter(rate.Every(time.Second), 1),
-		open: make(map[net.Conn]*connection), addresses: make(map[netip.Prefix]*addressConnections),
+		handshakeLimit: rate.NewLimiter(rate.Every(time.Second), 1),
+		open:           make(map[net.Conn]*connection), addresses: make(map[netip.Prefix]*addressConnections),
 	}
 }
 
 // GuardConnections limits the connections of an HTTP server that is not serving yet, and closes those with a request
-// body that nobody reads.
+// body that nobody reads. Handshakes that fail for a client's certificate are logged.
 func GuardConnections(server *http.Server, proxies *Proxies, log *slog.Logger) {
 	guardConnections(server, min(maxConnections, max(maxDescriptors()/ownDescriptors, 1)), proxies, log)
 }
@@ -75,6 +77,9 @@ func guardConnections(server *http.Server, most int, proxies *Proxies, log *slog
 	server.ConnState = func(conn net.Conn, state http.ConnState) {
 		if state == http.StateClosed || state == http.StateHijacked {
 			guarded.removeClosed(conn)
+		}
+		if state == http.StateClosed {
+			guarded.reportHandshake(conn)
 		}
 	}
 	server.Handler = boundBodies(server.Handler)

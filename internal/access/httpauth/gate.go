@@ -199,7 +199,7 @@ func (g *Gate) refuse(w http.ResponseWriter, request *http.Request, r refusal) {
 		level = slog.LevelWarn
 	}
 	g.log.Log(request.Context(), level, "refused a request", "reason", r.reason, "status", r.status,
-		"remote", request.RemoteAddr, "host", shown(request.Host), "origin", shown(request.Header.Get("Origin")))
+		"remote", shownAddress(request.RemoteAddr), "host", shown(request.Host), "origin", shown(request.Header.Get("Origin")))
 	header := w.Header()
 	if r.challenge != "" {
 		header.Set("WWW-Authenticate", r.challenge)

@@ -61,7 +61,7 @@ func (p *provider) revoke(credential string) {
 
 func (p *provider) Challenge(path string, refusal *identity.Refusal) string {
 	text := `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource` + path + `"`
-	if refusal != nil {
+	if refusal != nil && refusal.Code != "" {
 		text += `, error="` + refusal.Code + `"`
 	}
 	return text
@@ -111,7 +111,7 @@ func TestPeopleAndTokens(t *testing.T) {
 	p.known["rtl.s.token"] = personOf("ada\u202eevil", "4", "dev")
 	p.known["no.s.token"] = personOf("", "5", "dev")
 	p.known["long.s.token"] = personOf(strings.Repeat("a", 256), "6", "dev")
-	p.refusals["scope.s.token"] = &identity.Refusal{Status: 403, Code: "insufficient_scope", Reason: "no scope is mapped"}
+	p.refusals["scope.s.token"] = &identity.Refusal{Status: 403, Code: "insufficient_scope", Reason: "no scope is mapped", Hint: "ask for mcp:dev"}
 	p.refusals["away.s.token"] = &identity.Refusal{Status: 503, Reason: "the provider is away"}
 	p.refusals["broken.s.token"] = errors.New("secret inside")
 	const invalid, none = `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp", error="invalid_token"`,
@@ -134,8 +134,8 @@ func TestPeopleAndTokens(t *testing.T) {
 		{"DPoP", "/mcp", []string{"Authorization: DPoP ada.s.token"}, 401, "Sign in", none, "http"},
 		{"wrong", "/mcp", []string{"Authorization: Bearer x.y.z"}, 401, "the signature is wrong", invalid, "http"},
 		{"an unknown token of the workbench", "/mcp", []string{"Authorization: Bearer mcpw_x"}, 401, "token list", invalid, "http"},
-		{"no toolbox", "/mcp", []string{"Authorization: Bearer eve.s.token"}, 403, "for no toolbox", scope, "person:eve"},
-		{"no scope", "/mcp", []string{"Authorization: Bearer scope.s.token"}, 403, "http.oauth.toolboxes", scope, "http"},
+		{"no toolbox", "/mcp", []string{"Authorization: Bearer eve.s.token"}, 403, "for no toolbox", none, "person:eve"},
+		{"no scope", "/mcp", []string{"Authorization: Bearer scope.s.token"}, 403, `"hint":"ask for mcp:dev"`, scope, "http"},
 		{"the provider is away", "/mcp", []string{"Authorization: Bearer away.s.token"}, 503, "Try again", "", "http"},
 		{"an unknown error", "/mcp", []string{"Authorization: Bearer broken.s.token"}, 503, "Try again", "", "http"},
 		{"a subject that moves the cursor", "/mcp", []string{"Authorization: Bearer odd.s.token"}, 401, "cannot be seen", invalid, "http"},
@@ -331,6 +331,15 @@ func TestCertificates(t *testing.T) {
 	}
 	if !slices.Contains(*refused, told{"certificate:nothing", "the certificate is for no toolbox"}) {
 		t.Errorf("told %v", *refused)
+	}
+	reason := "the certificate of 'other' is not in http.tls.clients, and no token came"
+	if !slices.Contains(*refused, told{"http", reason}) {
+		t.Errorf("told %v", *refused)
+	}
+	*refused = nil
+	ask(g, withCertificate("a\n\u202eb"+strings.Repeat("é", 200), later))
+	if want := "the certificate of 'a b" + strings.Repeat("é", 97) + "…' is not in http.tls.clients, and no token came"; !slices.Contains(*refused, told{"http", want}) {
+		t.Errorf("told %q", *refused)
 	}
 	g.SetRules(Rules{})
 	if response := ask(g, withCertificate("ci", later)); response.Code != 401 {

@@ -1,6 +1,7 @@
 package httpauth
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/netip"
@@ -24,12 +25,30 @@ func (p *Proxies) Wrap(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if client, ok := p.client(r); ok {
-			forwarded := *r
-			forwarded.RemoteAddr = net.JoinHostPort(client.String(), "0") // the port is not known
-			r = &forwarded
+			r = r.WithContext(context.WithValue(r.Context(), peerKey{}, r.RemoteAddr)) // a copy
+			r.RemoteAddr = net.JoinHostPort(client.String(), "0")                      // the port is not known
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// shownAddress returns an address for the log: without the port if that is not known.
+func shownAddress(remote string) string {
+	if at, err := netip.ParseAddrPort(remote); err == nil && at.Port() == 0 {
+		return at.Addr().String()
+	}
+	return remote
+}
+
+type peerKey struct{}
+
+// Peer returns the address at the other end of a request's connection, which no header changes: that of the client, or of a proxy
+// that is trusted.
+func Peer(r *http.Request) string {
+	if peer, ok := r.Context().Value(peerKey{}).(string); ok {
+		return peer
+	}
+	return r.RemoteAddr
 }
 
 // client returns the address of the client: the last one in the header that is not a trusted proxy, since what stands

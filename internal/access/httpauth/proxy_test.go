@@ -42,8 +42,8 @@ func TestProxies(t *testing.T) {
 		{"a zone", "127.0.0.1:5", []string{"fe80::1%eth0"}, "127.0.0.1:5"},
 		{"no address", "pipe", []string{"192.0.2.7"}, "pipe"},
 	} {
-		var got string
-		handler := NewProxies(trusted).Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.RemoteAddr }))
+		var got, peer string
+		handler := NewProxies(trusted).Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, peer = r.RemoteAddr, Peer(r) }))
 		request := httptest.NewRequest(http.MethodGet, "/mcp", nil)
 		request.RemoteAddr = test.from
 		request.Header["X-Forwarded-For"] = test.header
@@ -52,6 +52,9 @@ func TestProxies(t *testing.T) {
 		handler.ServeHTTP(httptest.NewRecorder(), request)
 		if got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
+		}
+		if peer != test.from {
+			t.Errorf("%s: the connection is of %s", test.name, peer)
 		}
 		if request.RemoteAddr != test.from {
 			t.Errorf("%s: the request of the server was changed", test.name)
@@ -100,6 +103,15 @@ func TestProxyHasNoShare(t *testing.T) {
 		}
 		if (victims > 0) != test.isOver {
 			t.Errorf("%d connections of the proxy were closed", victims)
+		}
+	}
+}
+
+// The log has no port where none is known.
+func TestAddressInTheLog(t *testing.T) {
+	for remote, want := range map[string]string{"192.0.2.7:0": "192.0.2.7", "[2001:db8::1]:0": "2001:db8::1", "192.0.2.7:5": "192.0.2.7:5", "x": "x"} {
+		if got := shownAddress(remote); got != want {
+			t.Errorf("%s: %s, want %s", remote, got, want)
 		}
 	}
 }

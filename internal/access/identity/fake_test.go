@@ -261,6 +261,9 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
+// nothing is the reason if the scopes of a token are not mapped.
+const nothing = "the claim 'scope' of the token allows no toolbox"
+
 const resourceURL = "https://mcp.example.com/mcp"
 
 func settings(issuer string) config.HTTPOAuth {

@@ -108,7 +108,7 @@ func (v *Verifier) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// Configure takes over a changed configuration: the claim, the table of toolboxes and the audience. The error says what else
+// Configure takes over a changed configuration: the claim, the table of toolboxes, the audience and the scopes. The error says what else
 // differs, which needs a restart; the former is in force all the same.
 func (v *Verifier) Configure(settings config.HTTPOAuth) error {
 	v.rules.Store(newRules(settings))
@@ -141,12 +141,15 @@ func (v *Verifier) Verify(ctx context.Context, token, path string) (Person, erro
 	if refusal != nil {
 		return Person{}, refusal
 	}
-	person, audience := found.under(v.rules.Load())
-	if !v.resource.accepts(v.rules.Load().audience, audience, path) {
-		return Person{}, refuse(reasonAudience)
+	rules := v.rules.Load()
+	person, audience := found.under(rules)
+	if !v.resource.accepts(rules.audience, audience, path) {
+		refusal := refuse(reasonAudience)
+		refusal.wasKnown = true // its client has to hear which resource it needs one for
+		return Person{}, refusal
 	}
 	if person.Toolboxes != nil && len(person.Toolboxes) == 0 {
-		return person, &Refusal{Status: http.StatusForbidden, Code: codeScope, Reason: reasonNothing}
+		return person, rules.unmapped()
 	}
 	return person, nil
 }

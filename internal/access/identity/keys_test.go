@@ -160,6 +160,9 @@ func TestProviderIsAway(t *testing.T) {
 		if err := b.Ready(); err != nil {
 			t.Error(err)
 		}
+		if log := b.log.String(); strings.Count(log, "stay in use for a day") != 1 || strings.Count(log, "is back") != 1 {
+			t.Error("the log does not say once that the provider was away and came back: ", log)
+		}
 	})
 }
 
@@ -189,8 +192,8 @@ func TestProviderThatComesLater(t *testing.T) {
 		cancel()
 		running.Wait()
 		b.want(b.token(nil), reasonUnavailable) // nothing begins after Run
-		if !strings.Contains(b.log.String(), "fetched the keys of the identity provider again") {
-			t.Error("the log does not say that the provider came back: ", b.log)
+		if log := b.log.String(); !strings.Contains(log, "level=WARN msg=\"the identity provider is back") || !strings.Contains(log, "none are known") || strings.Contains(log, "stay in use") {
+			t.Error("the log does not say that the provider was away and came back: ", log)
 		}
 	})
 }

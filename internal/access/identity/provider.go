@@ -199,9 +199,13 @@ func (p *provider) run(ctx context.Context, f *fetch) {
 func (p *provider) report(err error) {
 	switch {
 	case err != nil && (p.failure == nil || p.failure.Error() != err.Error()) && p.work.ctx.Err() == nil:
-		p.log.Warn("could not fetch the keys of the identity provider; those known before stay in use for a day", "issuer", p.issuer, "reason", err)
-	case err == nil && p.failure != nil:
-		p.log.Info("fetched the keys of the identity provider again", "issuer", p.issuer)
+		text := "could not fetch the keys of the identity provider; those known before stay in use for a day"
+		if p.usable() == nil {
+			text = "could not fetch the keys of the identity provider, and none are known: nobody can sign in until it answers"
+		}
+		p.log.Warn(text, "issuer", p.issuer, "reason", err)
+	case err == nil && p.failure != nil: // at the level of the line that this one ends
+		p.log.Warn("the identity provider is back: its keys were fetched", "issuer", p.issuer)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // Limits of questions about tokens.
 const (
-	maxQuestions = 32              // questions to the provider at once; further ones wait for one of them
+	maxQuestions = 32              // questions to the provider at once about new tokens, and as many about others; further ones wait
 	questionTime = 5 * time.Second // for an answer; then the token is not accepted
 	awayPause    = time.Second     // after which a provider that could not be reached is asked again
 	maxAnswer    = 64 << 10        // size of an answer; a larger one counts as none
@@ -29,7 +29,9 @@ type questions struct {
 	fetcher  fetcher
 	provider *provider
 	log      *slog.Logger
-	slots    chan struct{}
+	// Those about tokens that were good before have slots of their own: strangers, whose tokens are all new, do not keep people
+	// out who are in.
+	newSlots, knownSlots chan struct{}
 
 	mu       sync.Mutex
 	answered bool      // the last question was
@@ -38,7 +40,7 @@ type questions struct {
 }
 
 func newQuestions(settings config.Introspection, fetcher fetcher, provider *provider, log *slog.Logger) *questions {
-	return &questions{settings: settings, fetcher: fetcher, provider: provider, log: log, slots: make(chan struct{}, maxQuestions)}
+	return &questions{settings: settings, fetcher: fetcher, provider: provider, log: log, newSlots: make(chan struct{}, maxQuestions), knownSlots: make(chan struct{}, maxQuestions)}
 }
 
 // areAnswered reports whether the last question was answered.
@@ -55,11 +57,15 @@ func (q *questions) isAway(now time.Time) bool {
 	return now.Sub(q.away) < awayPause
 }
 
-// ask verifies a token by asking the provider.
-func (q *questions) ask(ctx context.Context, token string, v *Verifier) (*verified, *Refusal) {
+// ask verifies a token by asking the provider; isNew says that the token was not good before.
+func (q *questions) ask(ctx context.Context, token string, isNew bool, v *Verifier) (*verified, *Refusal) {
+	slots := q.knownSlots
+	if isNew {
+		slots = q.newSlots
+	}
 	select {
-	case q.slots <- struct{}{}:
-		defer func() { <-q.slots }()
+	case slots <- struct{}{}:
+		defer func() { <-slots }()
 	case <-ctx.Done():
 		return nil, unavailable(reasonUnavailable)
 	}
@@ -151,7 +157,7 @@ func (q *questions) report(ctx context.Context, err error) {
 	case err != nil && (q.failure == nil || q.failure.Error() != err.Error()):
 		q.log.Warn("could not ask the identity provider about a token", "reason", err)
 	case err == nil && q.failure != nil:
-		q.log.Info("the identity provider answers about tokens again")
+		q.log.Warn("the identity provider answers about tokens again") // at the level of the line that this one ends
 	}
 	q.answered, q.failure = err == nil, err
 	if _, ok := errors.AsType[*webclient.UnreachableError](err); ok {

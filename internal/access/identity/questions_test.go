@@ -1,6 +1,8 @@
 package identity
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -33,7 +35,7 @@ func TestIntrospection(t *testing.T) {
 	}{
 		"good":                 {nil, ""},
 		"no issuer":            {changes{"iss": nil}, ""},
-		"no scope, all else":   {changes{"scope": nil, "token_type": nil}, reasonNothing},
+		"no scope, all else":   {changes{"scope": nil, "token_type": nil}, nothing},
 		"inactive":             {changes{"active": false}, reasonInactive},
 		"active in words":      {changes{"active": "true"}, reasonInactive},
 		"active a number":      {changes{"active": 1}, reasonInactive},
@@ -221,6 +223,42 @@ func TestQuestionsAtOnceAreBounded(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 		close(hold)
+	})
+}
+
+// However many tokens strangers make up, they take a bounded amount of memory, and nobody is kept out who is in.
+func TestStrangersKeepNobodyOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newPiped(t, nil)
+		b.answer("opaque", nil)
+		b.want("opaque", "")
+		time.Sleep(answerTime)
+		b.idp.change(func(p *idp) {
+			answer := p.answers["opaque"]
+			p.replace[introspectAt] = func(w http.ResponseWriter, r *http.Request) {
+				if r.FormValue("token") != "opaque" { // the provider is slow to find that it is none
+					<-r.Context().Done()
+					return
+				}
+				_ = json.NewEncoder(w).Encode(answer)
+			}
+		})
+		ctx, leave := context.WithCancel(t.Context())
+		var strangers sync.WaitGroup
+		for i := range 2 * maxNew {
+			strangers.Go(func() { _, _ = b.Verify(ctx, fmt.Sprint("stranger", i), "/mcp") })
+		}
+		synctest.Wait()
+		leave() // which ends no question that others may wait for
+		strangers.Wait()
+		if n := len(b.tokens.flights); n != maxNew {
+			t.Errorf("%d tokens are being verified, want %d", n, maxNew)
+		}
+		begin := time.Now()
+		b.want("opaque", "")
+		if took := time.Since(begin); took > time.Second {
+			t.Errorf("it took %v", took)
+		}
 	})
 }
 

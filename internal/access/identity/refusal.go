@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 )
@@ -8,17 +9,18 @@ import (
 // Refusal is why a request is not let in.
 type Refusal struct {
 	Status int    // of HTTP: 401; 403; 503 when the provider cannot be asked
-	Code   string // of RFC 6750; "" with 503
+	Code   string // of RFC 6750; "" with 503, and where a client could only ask for the same again
 	Reason string // for the log and error_description; it has nothing of the token
+	Hint   string // with 403: what is missing, and what to do
 
-	wasKnown bool // the token was good before
+	wasKnown bool // the token was good before, or is for another path
 }
 
 // Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
 // IsGuess reports whether the token may have been made up. One that has expired is no guess, whoever signed it: it opens nothing, and
-// its client has to hear that it needs the next one. Neither is one that was good before.
+// its client has to hear that it needs the next one. Neither is one that was good before, or that is good at another path.
 func (r *Refusal) IsGuess() bool {
 	return r.Status == http.StatusUnauthorized && r.Reason != reasonExpired && !r.wasKnown
 }
@@ -50,7 +52,6 @@ const (
 	reasonKey         = "the token is signed with a key that the issuer does not have"
 	reasonSignature   = "the signature of the token is wrong"
 	reasonInactive    = "the issuer says that the token is not active"
-	reasonNothing     = "the token allows no toolbox"
 	reasonUnavailable = "the identity provider cannot be asked now"
 	reasonNonce       = "the token is not the answer to this login"
 	reasonLeft        = "the request ended before its token was verified"
@@ -61,6 +62,20 @@ func refuse(reason string) *Refusal {
 	return &Refusal{Status: http.StatusUnauthorized, Code: codeToken, Reason: reason}
 }
 
+// unmapped returns the refusal of a token whose claim has no value of the table. Only of scopes can its client ask for others: it
+// would sign in again for each request if it were told so of a group.
+func (r *rules) unmapped() *Refusal {
+	refusal := &Refusal{Status: http.StatusForbidden, Reason: fmt.Sprintf("the claim '%s' of the token allows no toolbox", r.claim)}
+	refusal.Hint = fmt.Sprintf("No value of the claim '%s' in the token is in 'http.oauth.toolboxes'. ", r.claim)
+	if r.areScopes() {
+		refusal.Code = codeScope
+		refusal.Hint += "Sign in again with the scopes of the WWW-Authenticate header, or ask those who run the workbench."
+	} else {
+		refusal.Hint += "Ask those who run the workbench."
+	}
+	return refusal
+}
+
 func unavailable(reason string) *Refusal {
 	return &Refusal{Status: http.StatusServiceUnavailable, Reason: reason}
 }
@@ -69,6 +84,7 @@ func unavailable(reason string) *Refusal {
 // returns "" for a refusal that no other token would change.
 func (v *Verifier) Challenge(path string, refusal *Refusal) string {
 	var parameters []string
+	scopes := v.rules.Load().scopes
 	add := func(name, value string) {
 		if value != "" { // an empty one fails the whole header for some clients
 			parameters = append(parameters, name+`="`+quotable(value)+`"`)
@@ -78,11 +94,15 @@ func (v *Verifier) Challenge(path string, refusal *Refusal) string {
 		if refusal.Status == http.StatusServiceUnavailable {
 			return ""
 		}
-		add("error", refusal.Code)
-		add("error_description", refusal.Reason)
+		if refusal.Code == "" {
+			scopes = nil
+		} else {
+			add("error", refusal.Code)
+			add("error_description", refusal.Reason)
+		}
 	}
 	add("resource_metadata", v.resource.metadataOf(path))
-	add("scope", strings.Join(v.rules.Load().scopes, " "))
+	add("scope", strings.Join(scopes, " "))
 	return "Bearer " + strings.Join(parameters, ", ")
 }
 

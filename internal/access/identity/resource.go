@@ -19,6 +19,7 @@ const (
 
 // resource is the workbench as its clients address it: a resource for all, one for /mcp, and one for each toolbox.
 type resource struct {
+	host   string // without a port, and without brackets
 	origin string // scheme and host
 	prefix string // of the path, before /mcp; mostly ""
 	root   string // origin and prefix
@@ -31,7 +32,7 @@ func parseResource(address string) (resource, error) {
 		return resource{}, invalid("'http.oauth.resource' must be the address of /mcp as clients know it, such as https://mcp.example.com/mcp")
 	}
 	prefix := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), mcpPath)
-	r := resource{origin: webclient.Origin(u), prefix: strings.TrimRight(prefix, "/")}
+	r := resource{host: u.Hostname(), origin: webclient.Origin(u), prefix: strings.TrimRight(prefix, "/")}
 	r.root = r.origin + r.prefix
 	r.mcp = r.root + mcpPath
 	return r, nil
@@ -130,6 +131,9 @@ type document struct {
 	BearerMethods        []string `json:"bearer_methods_supported"`
 	ResourceName         string   `json:"resource_name"`
 }
+
+// Host returns the host of the resource, without a port: the one in the requests of clients.
+func (v *Verifier) Host() string { return v.resource.host }
 
 // IsMetadata reports whether a path, as sent, is one of Metadata. They need no token, and are for pages of any origin.
 func (v *Verifier) IsMetadata(path string) bool {

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -85,9 +86,70 @@ func TestMetadataDocuments(t *testing.T) {
 	}
 }
 
+// What clients are told to request is the same in both places, and changes with a reload.
+func TestScopesThatClientsRequest(t *testing.T) {
+	b := newBench(t, func(s *config.HTTPOAuth) { s.Claim, s.Scopes = "groups", []string{"openid", "offline_access"} })
+	check := func(want ...string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		b.Metadata().ServeHTTP(w, httptest.NewRequest(http.MethodGet, metadataPath+"/mcp", nil))
+		var got document
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || !slices.Equal(got.ScopesSupported, want) {
+			t.Errorf("the metadata has the scopes %q, want %q (%v)", got.ScopesSupported, want, err)
+		}
+		challenge := b.Challenge("/mcp", nil)
+		if named := `scope="` + strings.Join(want, " ") + `"`; strings.Contains(challenge, named) != (want != nil) {
+			t.Errorf("want %q in %s", want, challenge)
+		}
+	}
+	check("openid", "offline_access")
+	changed := settings(b.idp.issuer)
+	for _, test := range []struct {
+		claim        string
+		scopes, want []string
+	}{
+		{"groups", []string{"tools"}, []string{"tools"}},
+		{"groups", nil, nil},
+		{"", nil, []string{"mcp:dev", "mcp:ops", "mcp:all"}},
+		{"scp", nil, []string{"mcp:dev", "mcp:ops", "mcp:all"}},
+		{"", []string{"openid", "mcp:dev"}, []string{"openid", "mcp:dev"}},
+		{"", []string{}, nil},
+	} {
+		changed.Claim, changed.Scopes = test.claim, test.scopes
+		if err := b.Configure(changed); err != nil {
+			t.Error(err)
+		}
+		check(test.want...)
+	}
+}
+
+// Somebody without a value of the table is told which claim was looked at, and nothing of what is in it.
+func TestUnmapped(t *testing.T) {
+	for _, test := range []struct{ claim, code, end string }{
+		{"", codeScope, "the WWW-Authenticate header, or ask those who run the workbench."},
+		{"scp", codeScope, "the WWW-Authenticate header, or ask those who run the workbench."},
+		{"groups", "", "'http.oauth.toolboxes'. Ask those who run the workbench."},
+		{"realm_access.roles", "", "'http.oauth.toolboxes'. Ask those who run the workbench."},
+	} {
+		b := newBench(t, func(s *config.HTTPOAuth) { s.Claim, s.Scopes = test.claim, []string{"openid"} })
+		refusal := b.refusal(b.token(changes{"scope": "canary", "scp": "canary", "groups": []string{"canary"}}), "/mcp")
+		if refusal == nil {
+			t.Fatalf("%s: accepted", test.claim)
+		}
+		claim := "'" + cmp.Or(test.claim, "scope") + "'"
+		if refusal.Status != http.StatusForbidden || refusal.Code != test.code || !strings.HasSuffix(refusal.Hint, test.end) ||
+			!strings.Contains(refusal.Hint, claim) || !strings.Contains(refusal.Reason, claim) || strings.Contains(refusal.Hint+refusal.Reason, "canary") {
+			t.Errorf("%s: got %+v", test.claim, refusal)
+		}
+	}
+}
+
 func TestChallenges(t *testing.T) {
 	b := newBench(t, nil)
 	groups := newBench(t, func(s *config.HTTPOAuth) { s.Resource, s.Claim = "https://mcp.example.com/tools/mcp", "groups" })
+	named := newBench(t, func(s *config.HTTPOAuth) { s.Claim, s.Scopes = "groups", []string{"openid", "offline_access"} })
+	instead := newBench(t, func(s *config.HTTPOAuth) { s.Scopes = []string{"api://workbench/mcp:dev"} })
+	silent := newBench(t, func(s *config.HTTPOAuth) { s.Scopes = []string{} })
 	const known = `resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/mcp`
 	const scope = `scope="mcp:dev mcp:ops mcp:all"`
 	for _, test := range []struct {
@@ -102,9 +164,15 @@ func TestChallenges(t *testing.T) {
 		{b, "/mcp/a%22%0D%0Ab", nil, `Bearer ` + known + `/a%22%0D%0Ab", ` + scope},
 		{b, "/mcp/a/b", nil, `Bearer ` + known + `", ` + scope},
 		{b, "/mcp", refuse(reasonExpired), `Bearer error="invalid_token", error_description="the token has expired", ` + known + `", ` + scope},
-		{b, "/mcp", &Refusal{Status: 403, Code: codeScope, Reason: reasonNothing}, `Bearer error="insufficient_scope", error_description="the token allows no toolbox", ` + known + `", ` + scope},
+		{b, "/mcp", b.rules.Load().unmapped(), `Bearer error="insufficient_scope", error_description="` + nothing + `", ` + known + `", ` + scope},
 		{b, "/mcp", &Refusal{Status: 401, Code: codeToken, Reason: "a \"quote\" \\ ä\n"}, `Bearer error="invalid_token", error_description="a ?quote? ? ??", ` + known + `", ` + scope},
 		{b, "/mcp", unavailable(reasonUnavailable), ""},
+		{named, "/mcp", nil, `Bearer ` + known + `", scope="openid offline_access"`},
+		{named, "/mcp/dev", refuse(reasonExpired), `Bearer error="invalid_token", error_description="the token has expired", ` + known + `/dev", scope="openid offline_access"`},
+		{named, "/mcp", named.rules.Load().unmapped(), `Bearer ` + known + `"`},
+		{instead, "/mcp", instead.rules.Load().unmapped(), `Bearer error="insufficient_scope", error_description="` + nothing + `", ` + known + `", scope="api://workbench/mcp:dev"`},
+		{instead, "/mcp", nil, `Bearer ` + known + `", scope="api://workbench/mcp:dev"`},
+		{silent, "/mcp", nil, `Bearer ` + known + `"`},
 		{groups, "/mcp", nil, `Bearer resource_metadata="https://mcp.example.com/.well-known/oauth-protected-resource/tools/mcp"`},
 	} {
 		if got := test.b.Challenge(test.path, test.refusal); got != test.want {

@@ -17,7 +17,7 @@ type rules struct {
 	claim    string
 	audience []string // nil: the resources themselves
 	grants   []config.ToolboxGrant
-	scopes   []string // that clients may request; nil if the claim has other values
+	scopes   []string // that clients are told to request; empty: they are told of none
 }
 
 func newRules(settings config.HTTPOAuth) *rules {
@@ -25,7 +25,11 @@ func newRules(settings config.HTTPOAuth) *rules {
 	if len(settings.Audience) > 0 {
 		r.audience = settings.Audience
 	}
-	if r.claim != claimScope && r.claim != "scp" {
+	if settings.Scopes != nil {
+		r.scopes = settings.Scopes
+		return r
+	}
+	if !r.areScopes() {
 		return r
 	}
 	for _, grant := range r.grants {
@@ -35,6 +39,9 @@ func newRules(settings config.HTTPOAuth) *rules {
 	}
 	return r
 }
+
+// areScopes reports whether the values of the table are scopes, which clients can request.
+func (r *rules) areScopes() bool { return r.claim == claimScope || r.claim == "scp" }
 
 // isScope reports whether a text can be requested as a scope (RFC 6749, section 3.3).
 func isScope(text string) bool {
@@ -63,13 +70,15 @@ func (r *rules) toolboxes(members object) []string {
 	return allowed
 }
 
-// values returns the values of a claim: the words of a string, or the strings of a list. A name with dots is that of a claim, or
-// else the path to one within others.
+// values returns the values of a claim: the strings of a list, or a string that is the only one. A string of scopes has words.
+// A name with dots is that of a claim, or else the path to one within others.
 func (o object) values(claim string) []string {
-	if claim == claimScope {
+	switch {
+	case claim == claimScope:
 		return o.scopes()
-	}
-	if o.has(claim) {
+	case claim == "scp":
+		return wordsOf(o[claim])
+	case o.has(claim):
 		return listOf(o[claim])
 	}
 	first, rest, nested := strings.Cut(claim, ".")
@@ -95,15 +104,29 @@ func (o object) values(claim string) []string {
 // scopes returns the scopes of a token, which some providers call scp.
 func (o object) scopes() []string {
 	if o.has(claimScope) {
-		return listOf(o[claimScope])
+		return wordsOf(o[claimScope])
 	}
-	return listOf(o["scp"])
+	return wordsOf(o["scp"])
 }
 
-func listOf(raw json.RawMessage) []string {
+// wordsOf returns scopes: the words of a string, or a list.
+func wordsOf(raw json.RawMessage) []string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return strings.Fields(text)
+	}
+	return listOf(raw)
+}
+
+// listOf returns the strings of a list. Some providers write a list of one as that one, whose blanks are its own: a group that
+// somebody calls "friends of admins" is not that of the admins.
+func listOf(raw json.RawMessage) []string {
+	var text string
+	if raw != nil && string(raw) != "null" && json.Unmarshal(raw, &text) == nil {
+		if text == "" {
+			return nil
+		}
+		return []string{text}
 	}
 	var members []json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {

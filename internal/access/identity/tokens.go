@@ -14,7 +14,9 @@ import (
 // Limits of the memory of tokens.
 const (
 	maxKnown    = 10_000           // verified tokens that are kept; a further one replaces the one that was not used for longest
+	maxOwn      = 1000             // likewise, of one person; a further one replaces one of the same person
 	maxInactive = 1024             // tokens kept that the provider called inactive; a further one replaces any
+	maxNew      = 2048             // tokens being verified that were not good before; a further one is refused for now
 	answerTime  = time.Minute      // that the provider's answer about a token counts; then it is asked again
 	afterTime   = 10 * time.Minute // that an expired token is kept: calls that it began may still run
 	verifyTime  = 20 * time.Second // for the verification of a token, with all that has to be fetched for it
@@ -30,7 +32,9 @@ type verified struct {
 	key    *key      // that signed it; nil: the provider was asked
 	token  string    // for the next question; "" with a key
 	asked  time.Time // when the provider answered
-	place  *list.Element
+	// Where it stands in the lists of tokens.
+	place, ownPlace *list.Element
+	own             *list.List
 
 	mu     sync.Mutex
 	rules  *rules // that person is made by
@@ -81,9 +85,11 @@ func (d digest) credential(toolboxes []string) string {
 type tokens struct {
 	mu       sync.Mutex
 	known    map[digest]*verified
-	order    *list.List // of known: used last, first
+	order    *list.List            // of known: used last, first
+	byPerson map[string]*list.List // the same, of each person: nobody's tokens make others' forgotten, and so end what they do
 	inactive map[digest]inactive
 	flights  map[digest]*flight
+	new      int // flights of tokens that were not good before: strangers can cause any number of them
 }
 
 // inactive is what the provider said of a token.
@@ -93,12 +99,13 @@ type inactive struct {
 }
 
 func newTokens() *tokens {
-	return &tokens{known: make(map[digest]*verified), order: list.New(), inactive: make(map[digest]inactive), flights: make(map[digest]*flight)}
+	return &tokens{known: make(map[digest]*verified), order: list.New(), byPerson: make(map[string]*list.List), inactive: make(map[digest]inactive), flights: make(map[digest]*flight)}
 }
 
 // flight is a verification, for all who wait for it.
 type flight struct {
 	done    chan struct{}
+	isNew   bool      // the token was not good before
 	token   *verified // after done
 	refusal *Refusal
 }
@@ -148,7 +155,7 @@ func (s *tokens) findLocked(digest digest, now time.Time, provider *provider) (*
 	if found == nil {
 		return nil, nil
 	}
-	s.order.MoveToFront(found.place)
+	s.use(found)
 	if hasExpired(found.claims.person.Expires, now) {
 		return nil, refuse(reasonExpired)
 	}
@@ -178,7 +185,7 @@ func (s *tokens) of(credential string, now time.Time) *verified {
 	if found == nil || now.After(found.claims.person.Expires.Add(afterTime)) {
 		return nil
 	}
-	s.order.MoveToFront(found.place)
+	s.use(found)
 	return found
 }
 
@@ -189,15 +196,15 @@ func (s *tokens) join(v *Verifier, digest digest, token string) *flight {
 	if f := s.flights[digest]; f != nil {
 		return f
 	}
-	f := &flight{done: make(chan struct{})}
+	f := &flight{done: make(chan struct{}), isNew: s.known[digest] == nil}
 	if f.token, f.refusal = s.findLocked(digest, time.Now(), v.provider); f.token != nil || f.refusal != nil { // since the caller looked
 		close(f.done)
 		return f
 	}
-	isStarted := v.work.start(func(ctx context.Context) {
+	isStarted := (!f.isNew || s.new < maxNew) && v.work.start(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, verifyTime)
 		defer cancel()
-		token, refusal := v.verify(ctx, token)
+		token, refusal := v.verify(ctx, token, f.isNew)
 		s.finish(f, digest, token, refusal)
 	})
 	if !isStarted {
@@ -206,14 +213,17 @@ func (s *tokens) join(v *Verifier, digest digest, token string) *flight {
 		return f
 	}
 	s.flights[digest] = f
+	if f.isNew {
+		s.new++
+	}
 	return f
 }
 
-func (v *Verifier) verify(ctx context.Context, token string) (*verified, *Refusal) {
+func (v *Verifier) verify(ctx context.Context, token string, isNew bool) (*verified, *Refusal) {
 	if isJWT(token) {
 		return v.verifyAccess(ctx, token)
 	}
-	return v.questions.ask(ctx, token, v)
+	return v.questions.ask(ctx, token, isNew, v)
 }
 
 // finish ends a verification. What is known of a token is forgotten if it is refused, and stays if nobody could be asked.
@@ -221,6 +231,9 @@ func (s *tokens) finish(f *flight, digest digest, token *verified, refusal *Refu
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.flights, digest)
+	if f.isNew {
+		s.new--
+	}
 	f.token, f.refusal = token, refusal
 	defer close(f.done)
 	switch {
@@ -236,20 +249,39 @@ func (s *tokens) finish(f *flight, digest digest, token *verified, refusal *Refu
 	}
 }
 
+// use notes that a token is in use. The caller holds mu.
+func (s *tokens) use(token *verified) {
+	s.order.MoveToFront(token.place)
+	token.own.MoveToFront(token.ownPlace)
+}
+
 func (s *tokens) remember(token *verified) {
 	s.forget(token.digest)
-	if len(s.known) >= maxKnown {
+	person := token.claims.person.ID
+	switch own := s.byPerson[person]; {
+	case own != nil && own.Len() >= maxOwn:
+		s.forget(own.Back().Value.(digest))
+	case len(s.known) >= maxKnown:
 		s.forget(s.order.Back().Value.(digest))
 	}
-	token.place = s.order.PushFront(token.digest)
+	if token.own = s.byPerson[person]; token.own == nil {
+		token.own = list.New()
+		s.byPerson[person] = token.own
+	}
+	token.place, token.ownPlace = s.order.PushFront(token.digest), token.own.PushFront(token.digest)
 	s.known[token.digest] = token
 }
 
 func (s *tokens) forget(digest digest) {
-	if old := s.known[digest]; old != nil {
-		s.order.Remove(old.place)
-		delete(s.known, digest)
+	old := s.known[digest]
+	if old == nil {
+		return
 	}
+	s.order.Remove(old.place)
+	if old.own.Remove(old.ownPlace); old.own.Len() == 0 {
+		delete(s.byPerson, old.claims.person.ID)
+	}
+	delete(s.known, digest)
 }
 
 // callInactive keeps for a while what the provider said, so that a client that repeats such a token does not reach it.

@@ -74,12 +74,12 @@ func TestMemoryIsBounded(t *testing.T) {
 	s := newTokens()
 	at := func(i int) digest { return sha256.Sum256(fmt.Append(nil, i)) }
 	for i := range maxKnown + 10 {
-		s.remember(&verified{digest: at(i), claims: &claims{person: Person{Expires: time.Now().Add(time.Hour)}}})
+		s.remember(&verified{digest: at(i), claims: &claims{person: Person{ID: fmt.Sprint(i), Expires: time.Now().Add(time.Hour)}}})
 		if s.of(at(0).credential(nil), time.Now()) == nil { // a stream uses it
 			t.Fatal("a token in use was forgotten")
 		}
 	}
-	if len(s.known) != maxKnown || s.order.Len() != maxKnown {
+	if len(s.known) != maxKnown || s.order.Len() != maxKnown || len(s.byPerson) != maxKnown {
 		t.Errorf("%d tokens are kept", len(s.known))
 	}
 	for i, want := range map[int]bool{0: true, 1: false, 10: false, 11: true, maxKnown + 9: true} {
@@ -92,6 +92,38 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	if len(s.inactive) != maxInactive {
 		t.Errorf("%d inactive tokens are kept", len(s.inactive))
+	}
+}
+
+// However many tokens somebody gets, those of others stay known, and with them what others do.
+func TestTokensOfOnePersonAreBounded(t *testing.T) {
+	s := newTokens()
+	at := func(i int) digest { return sha256.Sum256(fmt.Append(nil, i)) }
+	add := func(i int, person string) {
+		s.remember(&verified{digest: at(i), claims: &claims{person: Person{ID: person, Expires: time.Now().Add(time.Hour)}}})
+	}
+	for i := range 10 {
+		add(i, "alice")
+	}
+	for i := range maxKnown {
+		add(100+i, "bob")
+		if s.of(at(100).credential(nil), time.Now()) == nil {
+			t.Fatal("a token of bob in use was forgotten")
+		}
+	}
+	for i := range 10 {
+		if s.known[at(i)] == nil {
+			t.Error("a token of alice was forgotten for those of bob")
+		}
+	}
+	if len(s.known) != 10+maxOwn || s.order.Len() != 10+maxOwn || s.byPerson["bob"].Len() != maxOwn {
+		t.Errorf("%d tokens are kept", len(s.known))
+	}
+	for digest := range s.known {
+		s.forget(digest)
+	}
+	if len(s.byPerson) != 0 || s.order.Len() != 0 {
+		t.Errorf("%d people are kept", len(s.byPerson))
 	}
 }
 

@@ -110,17 +110,17 @@ func TestWrongTokens(t *testing.T) {
 		"too early":             {b.token(changes{"nbf": at(70 * time.Second)}), reasonEarly},
 		"nbf a text":            {b.token(changes{"nbf": "now"}), reasonTimes},
 		"issued in the future":  {b.token(changes{"iat": at(70 * time.Second)}), reasonEarly},
-		"nothing is allowed":    {b.token(changes{"scope": "openid"}), reasonNothing},
-		"scope of another name": {b.token(changes{"scope": "MCP:DEV mcp:devx"}), reasonNothing},
+		"nothing is allowed":    {b.token(changes{"scope": "openid"}), nothing},
+		"scope of another name": {b.token(changes{"scope": "MCP:DEV mcp:devx"}), nothing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			refusal := b.refusal(test.token, "/mcp")
 			if refusal == nil {
 				t.Fatal("accepted")
 			}
-			want := Refusal{Status: http.StatusUnauthorized, Code: codeToken, Reason: test.reason}
-			if test.reason == reasonNothing {
-				want.Status, want.Code = http.StatusForbidden, codeScope
+			want := Refusal{Status: http.StatusUnauthorized, Code: codeToken, Reason: test.reason, wasKnown: name == "audience of a toolbox"}
+			if test.reason == nothing {
+				want = *b.rules.Load().unmapped()
 			}
 			if *refusal != want {
 				t.Errorf("got %+v, want %+v", *refusal, want)
@@ -239,14 +239,14 @@ func TestPersonsAreToldApart(t *testing.T) {
 
 func TestValuesOfClaims(t *testing.T) {
 	members, err := parseObject([]byte(`{
-		"scope": "a b", "scp": ["c"], "groups": ["d e", "f", 1, null, ["g"], {"h": 1}], "one": "i j  k", "number": 1, "nothing": null,
+		"scope": "a b", "scp": ["c"], "groups": ["d e", "f", 1, null, ["g"], {"h": 1}], "one": "i j  k", "words": "q", "empty": "", "number": 1, "nothing": null,
 		"realm_access": {"roles": ["l"], "deep": {"er": "m"}}, "https://example.com/roles": ["n"], "realm_access.flat": "o", "list": [{"x": "p"}]
 	}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for claim, want := range map[string][]string{
-		"scope": {"a", "b"}, "scp": {"c"}, "groups": {"d e", "f"}, "one": {"i", "j", "k"}, "number": nil, "nothing": nil, "none": nil,
+		"scope": {"a", "b"}, "scp": {"c"}, "groups": {"d e", "f"}, "one": {"i j  k"}, "words": {"q"}, "number": nil, "nothing": nil, "none": nil, "empty": nil,
 		"realm_access.roles": {"l"}, "realm_access.deep.er": {"m"}, "realm_access": nil, "realm_access.none": nil, "realm_access.roles.x": nil,
 		"https://example.com/roles": {"n"}, "realm_access.flat": {"o"}, "list.x": nil, "": nil, ".": nil, "scope.": nil,
 	} {
@@ -303,6 +303,11 @@ func TestAudienceByPath(t *testing.T) {
 	}
 	if refusal := c.refusal(token, "/mcp/ops"); refusal == nil || refusal.Reason != reasonAudience {
 		t.Error("a cached token is accepted at another path: ", refusal)
+	} else if refusal.IsGuess() {
+		t.Error("a good token at another path is taken for a guess")
+	}
+	if refusal := c.refusal(c.token(changes{"aud": "https://elsewhere.example.com"}), "/mcp"); refusal == nil || !refusal.IsGuess() {
+		t.Error("a token for elsewhere is no guess: ", refusal)
 	}
 }
 
@@ -327,7 +332,7 @@ func TestConfigure(t *testing.T) {
 	if err := b.Configure(changed); err != nil || b.Holds(first.Credential) {
 		t.Errorf("it still holds (%v)", err)
 	}
-	b.want(token, reasonNothing)
+	b.want(token, nothing)
 	changed.Claim = "groups"
 	if err := b.Configure(changed); err != nil {
 		t.Error(err)

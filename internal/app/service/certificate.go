@@ -4,10 +4,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,22 +74,53 @@ func (c *Certificates) Expires() time.Time {
 	return c.current().expires
 }
 
+// Serves returns why clients refuse the certificate in use under the name of a host; "": any host.
+func (c *Certificates) Serves(host string) error {
+	leaf := c.current().config.Certificates[0].Leaf
+	usages := leaf.ExtKeyUsage
+	isForServers := len(usages)+len(leaf.UnknownExtKeyUsage) == 0 || slices.Contains(usages, x509.ExtKeyUsageServerAuth) || slices.Contains(usages, x509.ExtKeyUsageAny)
+	if !isForServers {
+		return errors.New("it is not for servers (extended key usage)")
+	}
+	if host == "" {
+		return nil
+	}
+	if err := leaf.VerifyHostname(host); err != nil {
+		return fmt.Errorf("it is not for %s, but for %s", host, namesOf(leaf))
+	}
+	return nil
+}
+
+// namesOf returns the names that clients accept a certificate for.
+func namesOf(leaf *x509.Certificate) string {
+	names := slices.Clone(leaf.DNSNames)
+	for _, address := range leaf.IPAddresses {
+		names = append(names, address.String())
+	}
+	const most = 5
+	switch {
+	case len(names) == 0:
+		return "no host at all: hosts are read from the alternative names alone"
+	case len(names) > most:
+		names = append(names[:most], "others")
+	}
+	return strings.Join(names, ", ")
+}
+
 // Authorities returns how many authorities of client certificates there are.
 func (c *Certificates) Authorities() int { return len(c.current().authorities) }
 
-// Trusts reports whether a connection's client certificate is still one of an authority in use: a connection may be older
-// than the file.
+// Trusts reports whether a connection's client certificate is still one of an authority in use, and nothing that vouches for
+// it has expired: a connection may be older than the file.
 func (c *Certificates) Trusts(state *tls.ConnectionState) bool {
 	if c == nil || state == nil {
 		return false
 	}
-	authorities := c.current().authorities
-	for _, chain := range state.VerifiedChains {
-		if len(chain) > 0 && authorities[string(chain[len(chain)-1].Raw)] && time.Now().Before(chain[0].NotAfter) {
-			return true
-		}
-	}
-	return false
+	authorities, now := c.current().authorities, time.Now()
+	return slices.ContainsFunc(state.VerifiedChains, func(chain []*x509.Certificate) bool {
+		hasExpired := func(certificate *x509.Certificate) bool { return now.After(certificate.NotAfter) } // of whoever signed it, too
+		return len(chain) > 0 && authorities[string(chain[len(chain)-1].Raw)] && !slices.ContainsFunc(chain, hasExpired)
+	})
 }
 
 // config returns the settings of a new connection. Its signature is that of tls.Config.GetConfigForClient.

@@ -234,6 +234,12 @@ func TestClientCertificates(t *testing.T) {
 		}
 	}
 
+	// Nor does one count that was begun before somebody on the way to the authority expired.
+	late := issue(t, "middle", time.Now().Add(-time.Second), ours)
+	if chain := []*x509.Certificate{client.cert, late.cert, ours.cert}; s.listener.Certificates.Trusts(&tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{chain}}) {
+		t.Error("a chain counts that has expired in the middle")
+	}
+
 	// A connection that is older than the file with the authorities counts no more.
 	_, state, err := s.connect(client)
 	if err != nil || !s.listener.Certificates.Trusts(&state) {
@@ -309,6 +315,29 @@ func TestListenTellsWhatIsWrong(t *testing.T) {
 		}
 		if listener != nil {
 			_ = listener.Close()
+		}
+	}
+}
+
+// A certificate that clients refuse is told of before they do.
+func TestCertificateThatClientsRefuse(t *testing.T) {
+	hour := time.Now().Add(time.Hour)
+	authority := issue(t, "authority", hour, nil)
+	for _, test := range []struct {
+		name, host, want string
+		server           *issued
+	}{
+		{"its host", "mcp.example.com", "", issue(t, "mcp.example.com", hour, authority, x509.ExtKeyUsageServerAuth)},
+		{"without a usage", "mcp.example.com", "", issue(t, "mcp.example.com", hour, authority)},
+		{"a host below", "a.mcp.example.com", "", issue(t, "*.mcp.example.com", hour, authority, x509.ExtKeyUsageServerAuth)},
+		{"any host", "", "", issue(t, "mcp.example.com", hour, authority, x509.ExtKeyUsageServerAuth)},
+		{"another host", "mcp.example.com", "it is not for mcp.example.com, but for example.com", issue(t, "example.com", hour, authority, x509.ExtKeyUsageServerAuth)},
+		{"a common name alone", "authority", "but for no host at all", authority},
+		{"for clients", "mcp.example.com", "not for servers", issue(t, "mcp.example.com", hour, authority, x509.ExtKeyUsageClientAuth)},
+	} {
+		err := secure(t, test.server, nil).listener.Certificates.Serves(test.host)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.name, err)
 		}
 	}
 }

@@ -87,10 +87,14 @@ func (s *Server) RecordTask(p *ClientProfile, id string) {
 }
 
 // ServesOthers reports whether clients of other persons use or have used the server: not a process of one person alone, though
-// another one may have its own; of a remote server, it is not known what its sessions have in common.
+// another one may have its own; of a remote server, it is not known what its sessions have in common. Where people sign in, others
+// may have used the account at a remote server before the workbench was started.
 func (s *Server) ServesOthers(p *ClientProfile) bool {
 	if p == nil || s.instances != config.InstancesShared && s.config.URL == "" {
 		return false
+	}
+	if s.config.URL != "" && !s.HasOwnAccounts() && p.options.Person != "" && s.fleet.table.Load().config.HTTP.OAuth != nil {
+		return true
 	}
 	s.variants.mu.Lock()
 	defer s.variants.mu.Unlock()

@@ -120,6 +120,29 @@ func TestTasksOfInstances(t *testing.T) {
 	}
 }
 
+// What a remote server still has of an earlier run may be anybody's who signs in.
+func TestTasksOfAnEarlierRun(t *testing.T) {
+	for _, accounts := range []string{"", config.AccountsPerPerson} {
+		server := loneWith(t, func(s *config.Server) {
+			s.URL, s.OAuth = "http://127.0.0.1:1/", &config.OAuth{Accounts: accounts}
+		})
+		alice := person(t, "alice", "")
+		server.For(alice.ClientProfile)
+		if server.HidesTask(alice.ClientProfile, "1") {
+			t.Errorf("%q: a task is hidden where nobody signs in", accounts)
+		}
+		table := server.fleet.table.Load()
+		table.config.HTTP.OAuth = &config.HTTPOAuth{}
+		if isShared := accounts == ""; server.HidesTask(alice.ClientProfile, "1") != isShared || server.ServesOthers(alice.ClientProfile) != isShared {
+			t.Errorf("%q: what is shown of tasks is not right", accounts)
+		}
+		server.RecordTask(alice.ClientProfile, "2")
+		if server.HidesTask(alice.ClientProfile, "2") {
+			t.Errorf("%q: her own task is hidden", accounts)
+		}
+	}
+}
+
 func TestOwnersOfTasksAreBounded(t *testing.T) {
 	var owners taskOwners
 	alice, bob := person(t, "alice", ""), person(t, "bob", "")

@@ -59,7 +59,7 @@ const everything = `// every key
     "oauth": {
       "resource": "https://MCP.example.com/tools/", "issuer": "https://idp.example.com/realms/team", "audience": "workbench", "claim": "groups",
       "jwksUri": "http://127.0.0.1:9000/keys", "introspection": {"endpoint": "https://idp.example.com/ask", "clientId": "asker", "clientSecret": "secret-of-the-asker"},
-      "toolboxes": {"group of dev": ["dev"], "admins": ["dev", "*"], "guests": []}, "clientId": "pages", "clientSecret": "secret-of-the-pages",
+      "toolboxes": {"group of dev": ["dev"], "admins": ["dev", "*"], "guests": []}, "scopes": ["openid", "offline_access"], "clientId": "pages", "clientSecret": "secret-of-the-pages",
     },
   },
   "toolboxes": {
@@ -110,6 +110,7 @@ func TestParseEverything(t *testing.T) {
 				JWKSURI:       "http://127.0.0.1:9000/keys",
 				Introspection: &Introspection{Endpoint: "https://idp.example.com/ask", ClientID: "asker", ClientSecret: "secret-of-the-asker"},
 				Toolboxes:     []ToolboxGrant{{Value: "group of dev", Toolboxes: []string{"dev"}}, {Value: "admins"}, {Value: "guests", Toolboxes: []string{}}},
+				Scopes:        []string{"openid", "offline_access"},
 				ClientID:      "pages", ClientSecret: "secret-of-the-pages",
 			},
 		},

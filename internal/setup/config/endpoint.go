@@ -6,8 +6,11 @@ import (
 )
 
 // Endpoint returns the URL at which clients reach the workbench according to the configuration. It knows of no proxy in
-// front.
+// front, unless the configuration says how clients know it.
 func (h HTTP) Endpoint() string {
+	if h.OAuth != nil {
+		return h.OAuth.Resource
+	}
 	host, port, err := net.SplitHostPort(h.Listen)
 	if err != nil {
 		return "http://" + DefaultListen + "/mcp"

@@ -17,6 +17,7 @@ func TestEndpoint(t *testing.T) {
 		{HTTP{Listen: "10.0.0.1:7420", AllowedHosts: []string{"a.example.com"}, TLS: certificate}, "https://a.example.com:7420/mcp"},
 		{HTTP{Listen: ":7420", AllowedHosts: []string{"[2001:db8::1]"}, TLS: certificate}, "https://[2001:db8::1]:7420/mcp"},
 		{HTTP{Listen: ":7420", AllowedHosts: []string{"2001:db8::1"}}, "http://[2001:db8::1]:7420/mcp"},
+		{HTTP{Listen: "127.0.0.1:7420", AllowedHosts: []string{"a.example.com"}, OAuth: &HTTPOAuth{Resource: "https://mcp.example.com/tools/mcp"}}, "https://mcp.example.com/tools/mcp"},
 	} {
 		if got := test.http.Endpoint(); got != test.want {
 			t.Errorf("%+v: %s, want %s", test.http, got, test.want)

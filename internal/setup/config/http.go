@@ -57,7 +57,7 @@ var httpObject = object{keys: []key{
 	},
 	{
 		name: "allowedHosts", kinds: []kind{kindArray}, nonEmpty: true, check: checkHost, pattern: `^\[?[A-Za-z0-9:._-]+\]?$|\$\{`, example: `["mcp.example.com"]`,
-		description: "Additional host names that requests may use, on any port, such as the one that a reverse proxy forwards or the machine's name. Always allowed are localhost and 127.0.0.1 on this machine and, from elsewhere, the address that the client connects to.",
+		description: "Additional host names that requests may use, on any port, such as the one that a reverse proxy forwards or the machine's name. Always allowed are localhost and 127.0.0.1 on this machine, the host of 'http.oauth.resource' and, from elsewhere, the address that the client connects to.",
 	},
 	{
 		name: "allowedOrigins", kinds: []kind{kindArray}, nonEmpty: true, check: checkOrigin, pattern: `^[a-z][a-z0-9+.-]*://[^/*]+$|\$\{`, example: `["https://app.example.com"]`,

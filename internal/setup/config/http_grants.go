@@ -27,7 +27,7 @@ const (
 var personLimitsObject = object{isStrict: true, keys: []key{
 	{
 		name: "sessions", kinds: []kind{kindInteger}, check: checkPersonCount, example: `50`,
-		description: "The number of sessions. The next one is refused.",
+		description: "The number of sessions. A further one replaces the one that was idle for longest, and is refused while all are in use.",
 	},
 	{
 		name: "calls", kinds: []kind{kindInteger}, check: checkPersonCount, example: `32`,

@@ -19,6 +19,7 @@ type HTTPOAuth struct {
 	Introspection *Introspection // for tokens that are no JWTs; nil: those are refused
 	Claim         string         // whose values Toolboxes maps; "scope" by default
 	Toolboxes     []ToolboxGrant // in the order of the file
+	Scopes        []string       // that clients are told to request; nil: those of Toolboxes if they are scopes, else none
 
 	// The client at the identity provider that people sign in with on the page of /connect; "": there is no such page.
 	ClientID, ClientSecret string
@@ -46,7 +47,7 @@ type PersonLimits struct {
 // For whom a server runs; see Server.Instances.
 const (
 	InstancesShared    = "shared"     // for all clients that declare the same
-	InstancesPerPerson = "per-person" // for the clients of one person
+	InstancesPerPerson = "per-person" // for the clients of one person that declare the same
 	InstancesPerClient = "per-client" // for one client
 )
 
@@ -96,6 +97,10 @@ var httpOAuthObject = object{isStrict: true, keys: []key{
 		description: "The toolboxes that people may use, by a value of 'claim', such as a scope or a group. \"*\" is all of them; who has no value of the table may use none.",
 	},
 	{
+		name: "scopes", kinds: []kind{kindArray}, nonEmpty: true, check: checkScope, example: `["openid", "offline_access"]`,
+		description: "The scopes that clients are told to ask the identity provider for. The default is the values of 'toolboxes' if 'claim' is \"scope\", otherwise none, which some identity providers refuse. An empty list names none.",
+	},
+	{
 		name: "clientId", kinds: []kind{kindString}, nonEmpty: true, example: `"mcp-workbench"`,
 		description: "The id of the workbench's own client at the identity provider. Servers with \"accounts\": \"per-person\" need it: people sign in with it on the workbench's page before they sign in to a server. Its redirect URI is the address of 'resource' with /connect/callback instead of /mcp.",
 	},
@@ -127,7 +132,7 @@ func (b *builder) httpOAuth(n *node, p place) *HTTPOAuth {
 	}
 	o := &HTTPOAuth{
 		Resource: normalResource(n.get("resource").string()), Issuer: n.get("issuer").string(), JWKSURI: n.get("jwksUri").string(),
-		Claim: DefaultClaim, Toolboxes: toolboxGrants(n.get("toolboxes")),
+		Claim: DefaultClaim, Toolboxes: toolboxGrants(n.get("toolboxes")), Scopes: n.get("scopes").strings(),
 		ClientID: n.get("clientId").string(), ClientSecret: n.get("clientSecret").string(),
 	}
 	if claim := n.get("claim").string(); claim != "" {

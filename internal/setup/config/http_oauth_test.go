@@ -48,6 +48,10 @@ func TestHTTPOAuthMistakes(t *testing.T) {
 			`.toolboxes["the team"]: ` + of + `toolboxes["the team"]' holds a blank or a character that a scope cannot have; write each scope as one element`,
 			".toolboxes.b: " + of + "toolboxes.b' must be an array (found an object)",
 		}, "for groups or roles, set 'http.oauth.claim'"},
+		{"scopes in one", `{"resource": "https://r.example", "issuer": "https://i.example", "toolboxes": {"a": []}, "scopes": ["openid offline_access", ""]}`, []string{
+			".scopes[0]: " + of + "scopes[0]' holds a blank or a character that a scope cannot have; write each scope as one element",
+			".scopes[1]: " + of + "scopes[1]' must not be empty",
+		}, ""},
 		{"a secret of nobody", `{"resource": "https://r.example", "issuer": "https://i.example", "toolboxes": {"a": []}, "clientSecret": "x"}`, []string{
 			".clientId: " + of + "clientId' must be set, because 'http.oauth.clientSecret' belongs to a client",
 		}, "for example:"},

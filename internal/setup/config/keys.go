@@ -217,7 +217,7 @@ var serverObject = object{oneOf: []string{"command", "url", "builtin"}, keys: []
 	},
 	{
 		name: "instances", kinds: []kind{kindString}, enum: []string{InstancesShared, InstancesPerPerson, InstancesPerClient},
-		description: "For whom the server runs: \"shared\" for all clients that declare the same, \"per-person\" for all clients of one person, \"per-client\" for each client alone. The default is \"per-person\" with 'http.oauth', otherwise \"shared\".",
+		description: "For whom the server runs: \"shared\" for all clients that declare the same, \"per-person\" for the clients of one person that declare the same, \"per-client\" for each client alone. The default is \"per-person\" with 'http.oauth', otherwise \"shared\".",
 	},
 	{
 		name: "keepDetached", kinds: []kind{kindBoolean}, fallback: "false",

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"syscall"
@@ -39,6 +41,7 @@ const (
 	checkListen      = "address"
 	checkTables      = "toolboxes"
 	checkProxies     = "trusted proxies"
+	checkServer      = "server"
 )
 
 // Serving is what 'serve' would do.
@@ -50,6 +53,33 @@ type Serving struct {
 	Version string
 }
 
+// Faults tells of the servers whose definitions are wrong, as 'validate' does. Without accounts, people cannot be served as configured;
+// on other servers nothing else depends.
+func Faults(cfg *config.Config) (checks []Check) {
+	for _, box := range cfg.Toolboxes {
+		for i := range box.Servers {
+			server := &box.Servers[i]
+			if server.Fault == nil || server.Disabled {
+				continue
+			}
+			check := Check{Name: checkServer, Verdict: Warning, Detail: places(server.Fault), Fix: hints(server.Fault)}
+			if slices.ContainsFunc(server.Fault.Problems, isOfPeople) {
+				check.Verdict = Failed
+				if check.Fix == "" {
+					check.Fix = "Correct it; docs/team.md has examples."
+				}
+			}
+			checks = append(checks, check)
+		}
+	}
+	return checks
+}
+
+// isOfPeople reports whether a problem of a server is about the accounts of people, which 'http.oauth' is needed for.
+func isOfPeople(problem config.Problem) bool {
+	return strings.Contains(problem.Message, "'oauth.accounts'") || strings.Contains(problem.Message, `"accounts": "`)
+}
+
 // Check looks at what serving needs besides the configuration itself.
 func (s Serving) Check(ctx context.Context) []Check {
 	checks := []Check{s.tokens()}
@@ -59,6 +89,7 @@ func (s Serving) Check(ctx context.Context) []Check {
 	checks = append(checks, certificate...)
 	checks = append(checks, clients...)
 	checks = append(checks, s.proxies()...)
+	checks = append(checks, s.prefix()...)
 	return append(checks, s.listen(ctx))
 }
 
@@ -137,7 +168,7 @@ func (s Serving) tables() (checks []Check) {
 		}
 		check := Check{Name: checkTables, Verdict: Fine, Detail: fmt.Sprintf("all in '%s' exist", key)}
 		if len(missing) > 0 {
-			check.Verdict, check.Fix = Failed, fix
+			check.Verdict, check.Fix = Failed, cmp.Or(fix, "Name toolboxes that the configuration has, or add these to it.")
 			check.Detail = fmt.Sprintf("'%s' names toolboxes that do not exist: %s", key, strings.Join(missing, ", "))
 		}
 		checks = append(checks, check)
@@ -164,10 +195,14 @@ func (s Serving) certificates() (certificate, clients []Check) {
 		Name: checkCertificate, Verdict: Fine,
 		Detail: fmt.Sprintf("%s is valid for %s, until %s", files.Cert, toolbox.Count(int(left.Hours()/24), "day", "days"), used.Expires().UTC().Format(time.DateOnly)),
 	}
+	unfit := used.Serves(s.host())
 	switch {
 	case left <= 0:
 		check.Verdict, check.Fix = Failed, "Renew it. A workbench that serves reads it again by itself."
 		check.Detail = fmt.Sprintf("%s expired on %s", files.Cert, used.Expires().UTC().Format(time.DateOnly))
+	case unfit != nil:
+		check.Verdict, check.Fix = Failed, "Use a certificate for servers whose alternative names have the host under which clients connect, which is that of 'http.oauth.resource'."
+		check.Detail = fmt.Sprintf("clients refuse %s: %v", files.Cert, unfit)
 	case left < certificateNotice:
 		check.Verdict, check.Fix = Warning, "Renew it. A workbench that serves reads it again by itself."
 	}
@@ -178,6 +213,39 @@ func (s Serving) certificates() (certificate, clients []Check) {
 		}}
 	}
 	return []Check{check}, clients
+}
+
+// host returns the host under which people's clients connect; "" if the configuration does not say it.
+func (s Serving) host() string {
+	if s.Config.HTTP.OAuth == nil {
+		return ""
+	}
+	u, err := url.Parse(s.Config.HTTP.OAuth.Resource)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
+
+// prefix warns of a path before /mcp, which the workbench itself does not serve.
+func (s Serving) prefix() []Check {
+	people := s.Config.HTTP.OAuth
+	if people == nil {
+		return nil
+	}
+	u, err := url.Parse(people.Resource)
+	if err != nil {
+		return nil
+	}
+	before := strings.TrimSuffix(u.EscapedPath(), "/mcp")
+	if before == "" {
+		return nil
+	}
+	return []Check{{
+		Name: checkProxies, Verdict: Warning,
+		Detail: fmt.Sprintf("'http.oauth.resource' has %s before /mcp, which the workbench does not serve: a proxy must take it away", before),
+		Fix:    "Have it pass " + before + "/ as /, and /.well-known/oauth-protected-resource" + before + "/ as it is; docs/team.md has it for nginx.",
+	}}
 }
 
 // proxies shows whose word about clients counts.

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/access/httpauth"
 )
 
 // errPeerUnknown is the error if the system does not say whose a connection is.
@@ -29,13 +31,14 @@ type peerCheck func(local, remote netip.AddrPort) error
 func (p *Page) checkPeer(r *http.Request, isExposed bool) (refusal *problem) {
 	err := errPeerUnknown
 	local, hasLocal := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if remote, parsed := netip.ParseAddrPort(r.RemoteAddr); parsed == nil && hasLocal {
+	peer := httpauth.Peer(r) // not the client that a proxy names: any program here can be such a proxy
+	if remote, parsed := netip.ParseAddrPort(peer); parsed == nil && hasLocal {
 		if own, parsed := netip.ParseAddrPort(local.String()); parsed == nil {
 			err = p.peers(own, remote)
 		}
 	}
 	if stranger, ok := errors.AsType[*strangerError](err); ok {
-		p.options.Log.Warn("refused to open the page for another user", "user", stranger.user, "remote", r.RemoteAddr)
+		p.options.Log.Warn("refused to open the page for another user", "user", stranger.user, "remote", peer)
 		return &problem{
 			Error: "This page is not for you: " + stranger.Error(), Needs: "link",
 			Hint: "Run the browser and the workbench as the same user, or reach the page with: ssh -L, as that user.",

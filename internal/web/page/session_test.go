@@ -148,6 +148,28 @@ func TestLinkOfAnUnknownUser(t *testing.T) {
 	}
 }
 
+// Whose a connection is does not depend on the client that a proxy names: every program of this machine can be such a proxy.
+func TestUserBehindAProxy(t *testing.T) {
+	p := newTestPage(t, Options{Sessions: true})
+	p.peers = func(_, remote netip.AddrPort) error {
+		if remote == netip.MustParseAddrPort("127.0.0.1:50000") {
+			return &strangerError{1001, 1000}
+		}
+		return errPeerUnknown
+	}
+	handler := httpauth.NewProxies([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}).Wrap(p)
+	r := httptest.NewRequest(http.MethodPost, "/ui/api/session", strings.NewReader(`{"code":"`+codeOf(t, p.Link("http://127.0.0.1:1"))+`"}`))
+	r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 7420}))
+	r.RemoteAddr = "127.0.0.1:50000"
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-Forwarded-For", "192.0.2.1")
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), "another user (1001)") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
+
 // A browser names the file that leads it to the page as another site.
 func TestPageIsReachedFromAFile(t *testing.T) {
 	for _, fromFile := range []bool{false, true} {
