@@ -45,6 +45,11 @@ func (g *Gate) identify(request *http.Request) (Identity, *refusal) {
 			return who, refused
 		}
 	}
+	if len(values) == 0 && g.verifier != nil {
+		refused := g.unauthorized(request, nil, "there is no token", "The workbench needs a token")
+		refused.isInvitation = g.needs(request.URL.EscapedPath()) == Calls
+		return Identity{}, refused
+	}
 	if len(values) != 1 {
 		return Identity{}, g.unauthorized(request, nil, "there is not exactly one token", "The workbench needs a token")
 	}
