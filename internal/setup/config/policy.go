@@ -146,6 +146,11 @@ const (
 	CallerCertificate = "certificate:" // who has a client certificate; the name in it follows
 )
 
+// IsOverHTTP reports whether a caller is somebody over HTTP, who may have nothing to do with the machine of the workbench.
+func IsOverHTTP(caller string) bool {
+	return caller == CallerHTTP || strings.HasPrefix(caller, CallerToken) || strings.HasPrefix(caller, CallerPerson) || strings.HasPrefix(caller, CallerCertificate)
+}
+
 // Match returns the first pattern of a rule of the file that matches a tool; "" for a rule without patterns.
 func (f *PolicyFile) Match(r *PolicyRule, ref toolbox.Ref) (_ toolbox.Pattern, ok bool) {
 	if _, ok := f.Exception(r, ref); ok {
