@@ -761,7 +761,8 @@ func TestObserverIsToldWhoAnswered(t *testing.T) {
 	}
 }
 
-// Over HTTP neither the question nor the refusal tells where the file of the rule is; who answers elsewhere sees it.
+// To who comes over HTTP with a token, neither the question nor the refusal tells where the file of the rule is; who answers at
+// the workbench sees it.
 func TestTextsOverHTTP(t *testing.T) {
 	for _, caller := range []string{config.CallerPerson + "ada", config.CallerToken + "ci", config.CallerHTTP, config.CallerStdio} {
 		for _, via := range [][]string{clientOnly, terminalOnly} {
@@ -770,7 +771,7 @@ func TestTextsOverHTTP(t *testing.T) {
 			question.Reason.File = "/secret-place/c.json"
 			a := New(Options{Mask: func(text string) string { return text }}).newAsking(question)
 			refused := a.cannotAsk()
-			isOver := config.IsOverHTTP(caller)
+			isOver := config.MayBeElsewhere(caller)
 			for _, text := range []string{a.message(), refused.Message} {
 				if strings.Contains(text, "secret-place") == isOver || !strings.Contains(text, "c.json:3") {
 					t.Errorf("%s: %s", caller, text)

@@ -28,9 +28,9 @@ func (r Reason) String() string {
 	return text
 }
 
-// ShownTo returns the reason as a caller may read it: those over HTTP do not learn where the files of the workbench are.
+// ShownTo returns the reason as a caller may read it: who may be elsewhere does not learn where its files are.
 func (r Reason) ShownTo(caller string) Reason {
-	if config.IsOverHTTP(caller) && r.File != "" {
+	if config.MayBeElsewhere(caller) && r.File != "" {
 		r.File = filepath.Base(r.File)
 	}
 	return r
@@ -38,7 +38,7 @@ func (r Reason) ShownTo(caller string) Reason {
 
 // Advisers says whom a caller can ask about rules.
 func Advisers(caller string) string {
-	if config.IsOverHTTP(caller) {
+	if config.MayBeElsewhere(caller) {
 		return "those who run the workbench"
 	}
 	return "the user"
@@ -46,7 +46,7 @@ func Advisers(caller string) string {
 
 // askToChange is the advice to ask for another rule.
 func askToChange(caller string) string {
-	if config.IsOverHTTP(caller) {
+	if config.MayBeElsewhere(caller) {
 		return "ask " + Advisers(caller)
 	}
 	return "ask " + Advisers(caller) + ", who can change the rule"

@@ -230,7 +230,7 @@ func (s *Stage) take(policy *Policy, q *Query, isApproved bool) (over Judgement,
 	}
 	at, again, err := s.options.Ledger.Take(claims)
 	switch {
-	case err != nil && config.IsOverHTTP(q.Caller): // the error may name files
+	case err != nil && config.MayBeElsewhere(q.Caller): // the error may name files
 		return over, &call.Failure{Message: "it is limited by the policy (" + first + "), and calls cannot be counted", Hint: "Ask " + Advisers(q.Caller) + ".", Cause: err}
 	case err != nil:
 		return over, &call.Failure{Message: fmt.Sprintf("it is limited by the policy (%s), and calls cannot be counted: %v", first, err), Cause: err}

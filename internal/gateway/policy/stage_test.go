@@ -357,8 +357,8 @@ func BenchmarkStage(b *testing.B) {
 	})
 }
 
-// Over HTTP nobody learns where the files of the workbench are, and the user there cannot change rules. Who looks at the workbench
-// learns it.
+// Who comes over HTTP with a token does not learn where the files of the workbench are, and the user there cannot change rules. The
+// audit log has it.
 func TestTextsOverHTTP(t *testing.T) {
 	for _, caller := range []string{config.CallerHTTP, config.CallerToken + "ci", config.CallerPerson + "ada", config.CallerCertificate + "ci.example.com", config.CallerStdio, config.CallerTerminal} {
 		request := requestOf(t, caller)
@@ -388,7 +388,7 @@ func TestTextsOverHTTP(t *testing.T) {
 				t.Fatalf("%s, %s: it is not refused", caller, name)
 			}
 			text := failure.Message + "\n" + failure.Hint
-			isOver := config.IsOverHTTP(caller)
+			isOver := config.MayBeElsewhere(caller)
 			if strings.Contains(text, "secret-place") == isOver || !strings.Contains(text, "workbench-config.json:7") {
 				t.Errorf("%s, %s: %s", caller, name, text)
 			}
