@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/toolbox"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 	"github.com/mcp-workbench/mcp-workbench/internal/terminal/completion"
 )
@@ -100,17 +101,31 @@ func (f *cancelFlags) list(cmd *cobra.Command) error {
 		fmt.Fprintln(screen, "No call runs")
 		return nil
 	}
-	var rows [][]tty.Cell
-	for _, one := range all {
-		rows = append(rows, []tty.Cell{
-			{Text: one.ID, Style: tty.Name}, {Text: one.what()}, {Text: one.Client}, {Text: time.Since(one.Since).Round(time.Second).String()}, {Text: one.Phase},
-		})
-	}
-	screen.Table([]string{"ID", "CALL", "CLIENT", "FOR", "WAITS FOR"}, rows)
+	screen.Table(runningTable(all))
 	if more > 0 {
 		fmt.Fprintf(screen, "%d more run\n", more)
 	}
 	return nil
+}
+
+// runningTable is what runs as a table, with whose clients they are where those are of people.
+func runningTable(all []runningCall) (header []string, rows [][]tty.Cell) {
+	header = []string{"ID", "CALL", "CLIENT", "FOR", "WAITS FOR"}
+	const afterClient = 3
+	hasCallers := slices.ContainsFunc(all, func(one runningCall) bool { return config.MayBeElsewhere(one.Caller) })
+	if hasCallers {
+		header = slices.Insert(header, afterClient, "CALLER")
+	}
+	for _, one := range all {
+		row := []tty.Cell{
+			{Text: one.ID, Style: tty.Name}, {Text: one.what()}, {Text: one.Client}, {Text: time.Since(one.Since).Round(time.Second).String()}, {Text: one.Phase},
+		}
+		if hasCallers {
+			row = slices.Insert(row, afterClient, tty.Cell{Text: one.Caller})
+		}
+		rows = append(rows, row)
+	}
+	return header, rows
 }
 
 // what names the tool of a call, or the method of another request and its server.

@@ -1,7 +1,6 @@
 package httpauth
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -48,16 +47,20 @@ func (g *Gate) identify(request *http.Request) (Identity, *refusal) {
 			return who, refused
 		}
 	}
+	if reason := g.unlisted(request); len(values) == 0 && reason != "" {
+		return Identity{}, g.unauthorized(request, reason, "The workbench needs a token")
+	}
+	if len(values) == 0 && g.verifier != nil {
+		refused := g.unauthorized(request, "there is no token", "The workbench needs a token")
+		refused.isInvitation = g.needs(request.URL.EscapedPath()) == Calls
+		return Identity{}, refused
+	}
 	if len(values) != 1 {
-		reason := reasonNotOne
-		if len(values) == 0 {
-			reason = cmp.Or(g.unlisted(request), reason)
-		}
-		return Identity{}, g.unauthorized(request, nil, reason, "The workbench needs a token")
+		return Identity{}, g.unauthorized(request, reasonNotOne, "The workbench needs a token")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
 	if lower(scheme) != "bearer" {
-		return Identity{}, g.unauthorized(request, nil, "there is no bearer token", "The workbench needs a bearer token")
+		return Identity{}, g.unauthorized(request, "there is no bearer token", "The workbench needs a bearer token")
 	}
 	token = strings.TrimLeft(token, " ")
 	if g.verifier != nil && !strings.HasPrefix(token, tokenPrefix) {
@@ -125,12 +128,12 @@ func (g *Gate) wrongToken(request *http.Request, why *identity.Refusal, answer r
 }
 
 // unauthorized refuses a request that no token came with, or none that could be read.
-func (g *Gate) unauthorized(request *http.Request, why *identity.Refusal, reason, text string) *refusal {
+func (g *Gate) unauthorized(request *http.Request, reason, text string) *refusal {
 	how := howToken
 	if g.verifier != nil {
 		how = howPerson
 	}
-	return &refusal{status: http.StatusUnauthorized, reason: reason, challenge: g.challenge(request, why), Error: text, Hint: how}
+	return &refusal{status: http.StatusUnauthorized, reason: reason, challenge: g.challenge(request, nil), Error: text, Hint: how}
 }
 
 // challenge returns how a client can get a token for a path. A person's is for calls only.

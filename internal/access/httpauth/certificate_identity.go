@@ -29,7 +29,7 @@ func (g *Gate) byCertificate(request *http.Request) (who Identity, refused *refu
 	}
 	switch {
 	case !time.Now().Before(certificate.NotAfter): // since the connection began
-		return who, g.unauthorized(request, nil, "the certificate has expired", "The certificate of the connection has expired"), true
+		return who, g.unauthorized(request, "the certificate has expired", "The certificate of the connection has expired"), true
 	case grant.Toolboxes != nil && len(grant.Toolboxes) == 0:
 		return who, &refusal{
 			status: http.StatusForbidden, reason: "the certificate is for no toolbox", Error: "The certificate of the connection is for no toolbox here",

@@ -13,9 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
-
-	"golang.org/x/time/rate"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -64,7 +61,7 @@ type Gate struct {
 	log      *slog.Logger
 	rules    atomic.Pointer[rules]
 	wrong    *limiter
-	logLimit *rate.Limiter // limits the refusals logged as warnings
+	refusals refusalLog
 }
 
 // rules are Rules in parsed form.
@@ -78,7 +75,7 @@ type rules struct {
 func NewGate(next http.Handler, options GateOptions) *Gate {
 	g := &Gate{
 		next: next, store: options.Store, verifier: options.Verifier, exempt: options.NeedsNoToken, refused: options.Refused, log: options.Log,
-		wrong: newLimiter(), logLimit: rate.NewLimiter(rate.Every(time.Second), 1),
+		wrong: newLimiter(),
 	}
 	if g.needs = options.Needs; g.needs == nil {
 		g.needs = func(string) Right { return Calls }
@@ -120,8 +117,10 @@ type refusal struct {
 	status    int
 	reason    string // for the log
 	challenge string // how to get a token; "": with none
-	Error     string `json:"error"`
-	Hint      string `json:"hint"`
+	// isInvitation says that nothing is wrong: no token came, and the challenge says where to sign in. Each sign-in begins so.
+	isInvitation bool
+	Error        string `json:"error"`
+	Hint         string `json:"hint"`
 }
 
 // ServeHTTP checks host and origin before the token, so that a page of another site does not even learn whether a token
@@ -129,7 +128,7 @@ type refusal struct {
 func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	rules := g.rules.Load()
 	if reason := rules.checkHost(request); reason != "" {
-		g.refuse(w, request, refusal{
+		g.refuse(w, request, Identity{}, refusal{
 			status: http.StatusForbidden, reason: reason, Error: "The Host header of the request is not allowed here",
 			Hint: "Use the address that the workbench listens on, or add the host to 'http.allowedHosts' in its configuration.",
 		})
@@ -141,7 +140,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	foreign, reason := rules.checkOrigin(request)
 	if reason != "" {
-		g.refuse(w, request, refusal{
+		g.refuse(w, request, Identity{}, refusal{
 			status: http.StatusForbidden, reason: reason, Error: "Web pages of this origin may not use the workbench",
 			Hint: "To allow it, add the origin to 'http.allowedOrigins' in the workbench's configuration.",
 		})
@@ -164,7 +163,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	if refused != nil {
 		g.refused(request.RemoteAddr, who, refused.reason)
-		g.refuse(w, request, *refused)
+		g.refuse(w, request, who, *refused)
 		return
 	}
 	ctx := context.WithValue(request.Context(), identityKey{}, who)
@@ -193,13 +192,8 @@ func (g *Gate) checkRight(request *http.Request, who Identity) *refusal {
 	}
 }
 
-func (g *Gate) refuse(w http.ResponseWriter, request *http.Request, r refusal) {
-	level := slog.LevelDebug
-	if g.logLimit.Allow() {
-		level = slog.LevelWarn
-	}
-	g.log.Log(request.Context(), level, "refused a request", "reason", r.reason, "status", r.status,
-		"remote", shownAddress(request.RemoteAddr), "host", shown(request.Host), "origin", shown(request.Header.Get("Origin")))
+func (g *Gate) refuse(w http.ResponseWriter, request *http.Request, who Identity, r refusal) {
+	g.logRefusal(request, who, &r)
 	header := w.Header()
 	if r.challenge != "" {
 		header.Set("WWW-Authenticate", r.challenge)

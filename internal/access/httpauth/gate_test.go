@@ -268,7 +268,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 		<-time.After(time.Second) // of the bubble
 		ask(g, request("POST", "/mcp", "Origin: https://evil.com"))
 		text := log.String()
-		if strings.Count(text, "level=WARN") != 2 || strings.Count(text, "level=DEBUG") != 4 {
+		if strings.Count(text, "level=WARN") != 3 || strings.Count(text, "level=DEBUG") != 3 {
 			t.Errorf("levels:\n%s", text)
 		}
 		if strings.Contains(text, "hunter2") || len(text) > 4000 {

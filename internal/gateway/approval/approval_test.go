@@ -760,3 +760,26 @@ func TestObserverIsToldWhoAnswered(t *testing.T) {
 		})
 	}
 }
+
+// To who comes over HTTP with a token, neither the question nor the refusal tells where the file of the rule is; who answers at
+// the workbench sees it.
+func TestTextsOverHTTP(t *testing.T) {
+	for _, caller := range []string{config.CallerPerson + "ada", config.CallerToken + "ci", config.CallerHTTP, config.CallerStdio} {
+		for _, via := range [][]string{clientOnly, terminalOnly} {
+			asker := newClient(t, forms, false)
+			question := asker.question(try{via: via, caller: caller})
+			question.Reason.File = "/secret-place/c.json"
+			a := New(Options{Mask: func(text string) string { return text }}).newAsking(question)
+			refused := a.cannotAsk()
+			isOver := config.MayBeElsewhere(caller)
+			for _, text := range []string{a.message(), refused.Message} {
+				if strings.Contains(text, "secret-place") == isOver || !strings.Contains(text, "c.json:3") {
+					t.Errorf("%s: %s", caller, text)
+				}
+			}
+			if strings.Contains(refused.Hint, "those who run the workbench") != isOver || !strings.Contains(refused.Rule, "secret-place") || !strings.Contains(a.entry.Rule, "secret-place") {
+				t.Errorf("%s: %+v, %s", caller, refused, a.entry.Rule)
+			}
+		}
+	}
+}

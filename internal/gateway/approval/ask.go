@@ -239,8 +239,16 @@ func (a *asking) late() *call.Failure {
 	if a.approved {
 		return a.refusal(fmt.Sprintf("a person allowed it %s, but the client did not come back for it within %s", places[a.settled.by], short(a.question.Ask.Timeout)), "Try again.")
 	}
-	hint := fmt.Sprintf("Ask the user to be ready to answer %s, and try again.", strings.Join(a.ways(), " or "))
+	hint := fmt.Sprintf("Ask %s to be ready to answer %s, and try again.", a.answerers(), strings.Join(a.ways(), " or "))
 	return a.refusal(fmt.Sprintf("nobody approved it within %s", short(a.question.Ask.Timeout)), hint)
+}
+
+// answerers says who can answer: at the client, its user.
+func (a *asking) answerers() string {
+	if a.viaClient {
+		return "the user"
+	}
+	return policy.Advisers(a.entry.Caller)
 }
 
 // ways says where a person can answer, in the order of the policy.
@@ -268,7 +276,7 @@ var places = map[decider]string{byTerminal: "at a terminal", byPage: "on the pag
 // cannotAsk is for a call that nobody can be asked about.
 func (a *asking) cannotAsk() *call.Failure {
 	via := a.question.Ask.Via
-	const hint = "Do not try again: use another tool, or ask the user"
+	hint := "Do not try again: use another tool, or ask " + policy.Advisers(a.entry.Caller)
 	switch {
 	case !slices.ContainsFunc(via, func(way string) bool { return way != config.AskClient }):
 		return a.refusal("this client cannot be asked", hint+", who can allow 'terminal' or 'page' in policy.ask.via, or use a client that supports elicitation.")
@@ -286,9 +294,12 @@ func unreachable(via []string) string {
 	return "'mcp-workbench ui'"
 }
 
+// rule is the rule that asks, as the client may read it. Those who answer elsewhere read more.
+func (a *asking) rule() string { return a.question.Reason.ShownTo(a.entry.Caller).Where() }
+
 // refusal is the error of a call that was not approved.
 func (a *asking) refusal(why, hint string) *call.Failure {
-	text := fmt.Sprintf("it "+Needed+"(%s)", a.entry.Rule)
+	text := fmt.Sprintf("it "+Needed+"(%s)", a.rule())
 	if a.entry.Because != "" {
 		text += ": " + a.entry.Because
 	}
@@ -309,7 +320,7 @@ func (a *asking) message() string {
 	} else {
 		text += " with these arguments:\n  " + strings.ReplaceAll(a.entry.Shown, "\n", "\n  ")
 	}
-	text += "\nThe policy asks: " + oneLine(a.entry.Rule)
+	text += "\nThe policy asks: " + oneLine(a.rule())
 	if a.entry.Because != "" {
 		text += "\nReason: " + oneLine(a.entry.Because)
 	}

@@ -24,6 +24,7 @@ type Running struct {
 	Name   string // of a tool, for example; see Call.Name
 	Began  time.Time
 	Phase  Phase
+	IsHeld bool // a person has to approve it or log in before it is sent
 
 	of *run
 }
@@ -53,7 +54,11 @@ func (t *Canceller) ShowPart(part *Canceller) { t.part.Store(part) }
 // request. Of several at once it is the one that began last.
 func (t *Canceller) Running() (running Running, ok bool) {
 	if r := t.running.Load(); r != nil && !r.isOver() {
-		return Running{Server: r.call.Server, Method: r.call.Method, Name: r.asked, Began: r.timing.began, Phase: phaseNames[atomic.LoadUint32(&r.timing.shown)], of: r}, true
+		now := phase(atomic.LoadUint32(&r.timing.shown))
+		return Running{
+			Server: r.call.Server, Method: r.call.Method, Name: r.asked, Began: r.timing.began,
+			Phase: phaseNames[now], IsHeld: now == atApproval || now == atLogin, of: r,
+		}, true
 	}
 	if part := t.part.Load(); part != nil {
 		return part.Running()

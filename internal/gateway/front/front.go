@@ -81,8 +81,9 @@ type Server struct {
 	subscriptions *passthrough.Subscriptions
 	suspended     *suspendedCalls
 	results       *metatool.ResultStore
-	batches       quota // bytes of responses that wait for others of their batch
-	calls         quota // requests in flight, of those who have a limit
+	batches       quota      // bytes of responses that wait for others of their batch
+	calls         quota      // requests in flight, of those who have a limit
+	tooMany       tooManyLog // of the limits of those
 	sessionNumber atomic.Uint64
 
 	mu       sync.Mutex

@@ -334,7 +334,12 @@ func (h *httpServer) session(e exchange) (*httpSession, bool) {
 		return nil, false
 	}
 	client, ok := h.sessions.find(ids[0])
-	if !ok || client.person != e.person || !client.audience.equals(e.audience) {
+	isTheirs := ok && client.person == e.person && client.audience.equals(e.audience)
+	if !isTheirs && h.draining.Load() { // it may have ended just now, and with 404 the client would begin another one here
+		refuseNew(e.w)
+		return nil, false
+	}
+	if !isTheirs {
 		refuse(e.w, http.StatusNotFound, protocol.CodeInvalidRequest,
 			"The session was not found: it has ended or never was. Begin another one with an initialize request")
 		return nil, false

@@ -49,6 +49,7 @@ func (h *httpServer) drain() {
 // endQuiet ends sessions with nothing in flight, and reports whether anything is left.
 func (h *httpServer) endQuiet(ending *sync.WaitGroup) (isBusy bool) {
 	for _, client := range h.sessions.all() {
+		client.endHeld()
 		// The order matters: a POST counts before it looks whether it may begin a request.
 		if client.exchanges.Load() > 0 || client.requests.count() > 0 || client.posts.isUnread() {
 			isBusy = true
@@ -58,6 +59,22 @@ func (h *httpServer) endQuiet(ending *sync.WaitGroup) (isBusy bool) {
 		ending.Go(func() { h.endSession(client) })
 	}
 	return isBusy || h.posts.Load() > 0 || h.server.suspended.count() > 0
+}
+
+// endHeld ends the requests that wait for a person before they are sent, and for whose answers no connection waits: nobody may
+// come for a long time, and nothing is lost.
+func (c *httpSession) endHeld() {
+	for _, r := range c.requests.appendAll(nil) {
+		if running, ok := r.canceller.Running(); !ok || !running.IsHeld || !r.suspension.mu.TryLock() {
+			continue // or the lock is held for a moment: until the next look
+		}
+		st, ok := r.reply.to.(*stream) // not one of a batch, whose others may be answered
+		r.suspension.mu.Unlock()
+		if ok && c.posts.isDeserted(st) {
+			st.drop() // nobody has to come for the answer
+			r.cancel(errGivenUp)
+		}
+	}
 }
 
 // shutDown ends what is left, all of it at the same time.

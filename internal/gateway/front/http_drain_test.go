@@ -141,7 +141,9 @@ func TestDrain(t *testing.T) {
 		{"a request", "POST", "/mcp", listTools, []string{session}, 503, "begins nothing new"},
 		{"a batch", "POST", "/mcp", "[" + listTools + "]", []string{session}, 503, "begins nothing new"},
 		{"a modern request", "POST", "/mcp", list, listHeaders, 503, "begins nothing new"},
-		{"an ended session", "POST", "/mcp", listTools, []string{idle}, 404, "session was not found"},
+		{"an ended session", "POST", "/mcp", listTools, []string{idle}, 503, "begins nothing new"},
+		{"the stream of an ended session", "GET", "/mcp", "", []string{idle}, 503, "begins nothing new"},
+		{"a session that never was", "POST", "/mcp", listTools, []string{sessionHeader + ": x"}, 503, "begins nothing new"},
 		{"an answer", "POST", "/mcp", `{"jsonrpc":"2.0","id":5,"result":{}}`, []string{session}, 202, ""},
 		{"a cancellation", "POST", "/mcp", `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":99}}`, []string{session}, 202, ""},
 		{"a ping", "POST", "/mcp", `{"jsonrpc":"2.0","id":9,"method":"ping"}`, []string{session}, 200, `"result":{}`},
@@ -211,7 +213,7 @@ func TestDrainOvertakesNoRequest(t *testing.T) {
 		e.end()
 		got := <-result
 		isAnswer := strings.HasPrefix(got, "200") && strings.Contains(got, `"result"`)
-		if isRefusal := strings.HasPrefix(got, "503") || strings.HasPrefix(got, "404"); !isAnswer && !isRefusal {
+		if isRefusal := strings.HasPrefix(got, "503"); !isAnswer && !isRefusal {
 			t.Errorf("the request got %s", got)
 		}
 		e.wait(10 * time.Second)

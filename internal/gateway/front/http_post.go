@@ -111,7 +111,7 @@ func (h *httpServer) beginSession(e exchange, frame wire.Frame, accepted accepts
 	}
 	defer client.idle.release()
 	if ended != nil {
-		h.server.options.Log.Warn("ended an idle session to make room for another")
+		h.server.options.Log.Warn("ended an idle session to make room for another", "caller", ended.shownCaller())
 		h.dropSession(ended)
 	}
 	e.w.Header().Set(sessionHeader, client.id)

@@ -125,6 +125,16 @@ func (p *postStreams) isUnread() bool {
 	return false
 }
 
+// isDeserted reports whether the client of a stream has gone, and has not come back.
+func (p *postStreams) isDeserted(st *stream) bool {
+	p.mu.Lock()
+	_, mayComeBack := p.byNumber[st.number]
+	p.mu.Unlock()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	return st.gone || mayComeBack && st.lost == nil // at first it is neither kept nor attached
+}
+
 // dropAll drops all streams.
 func (p *postStreams) dropAll() {
 	p.mu.Lock()

@@ -1,12 +1,16 @@
 package front
 
 import (
+	"context"
+	"errors"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -61,4 +65,40 @@ func TestHTTPClientThatIsAwayHasNothingRunning(t *testing.T) {
 		client.idle.release()
 		f.dropSession(client)
 	})
+}
+
+// Who looks at the workbench sees the names of people, and not what tells them apart.
+func TestInstancesHaveNamesOfPeople(t *testing.T) {
+	host := process.NewHost(process.HostOptions{})
+	servers := fleet.New(fleet.Options{Host: host, Config: &config.Config{Toolboxes: []config.Toolbox{{Name: "T", Servers: []config.Server{
+		{Name: "S", Command: "/no/such/command", Instances: config.InstancesPerPerson},
+	}}}}})
+	defer func() {
+		if err := errors.Join(servers.Stop(context.Background()), host.Close(context.Background())); err != nil {
+			t.Error(err)
+		}
+	}()
+	box, _ := servers.Toolbox("T")
+	f := newServer(Options{}).newHTTPServer(HTTPOptions{})
+	for _, who := range []Identity{
+		{ID: "person f016f016", Caller: config.CallerPerson + "ann", Display: "Ann Example"},
+		{ID: "person 0b0b0b0b", Caller: config.CallerPerson + "auth0|ben:1"},
+		{ID: "0c0c0c0c", Caller: config.CallerToken + "ci"},
+		{ID: "certificate 0d0d0d0d", Caller: config.CallerCertificate + "ci.example.com"},
+	} {
+		client := newHTTPSession(f.server, f.spill.of(""), senderOf(who, "127.0.0.1:1", ""))
+		f.server.add(client.session)
+		client.joinFleet(nil, wire.Payload{})
+		defer f.dropSession(client)
+		if _, err := box.Servers[0].LeaseFor(t.Context(), client.Profile()); err == nil {
+			t.Fatal("the server started")
+		}
+	}
+	names := map[string]bool{}
+	for _, row := range servers.Status() {
+		names[row.For.Person] = true
+	}
+	if !maps.Equal(names, map[string]bool{"Ann Example": true, "auth0|ben:1": true, "ci": true, "ci.example.com": true}) {
+		t.Errorf("the instances are for %v", names)
+	}
 }

@@ -1,10 +1,13 @@
 package front
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -26,12 +29,24 @@ func byWho(r *http.Request) Identity {
 	return Identity{ID: "id of " + who, Caller: config.CallerPerson + who}
 }
 
+// chanLog is a log whose lines can be received; those without room are lost.
+type chanLog chan string
+
+func (l chanLog) Write(line []byte) (int, error) {
+	select {
+	case l <- string(line):
+	default:
+	}
+	return len(line), nil
+}
+
 // A person who has as many sessions as the limit allows loses the one that was idle for longest; if none is idle, the next one is
 // refused. Others do not notice.
 func TestSessionsOfOnePersonAreLimited(t *testing.T) {
 	var limit atomic.Int64
 	limit.Store(2)
-	address, _ := listen(t, newServer(Options{}), HTTPOptions{
+	ended := make(chanLog, 10)
+	address, _ := listen(t, newServer(Options{Log: slog.New(slog.NewTextHandler(ended, nil))}), HTTPOptions{
 		Identify: byWho, Limits: func() config.PersonLimits { return config.PersonLimits{Sessions: int(limit.Load())} },
 	})
 	address += "/mcp"
@@ -45,6 +60,9 @@ func TestSessionsOfOnePersonAreLimited(t *testing.T) {
 		t.Fatalf("a session is gone before the limit: %d", got)
 	}
 	third := join(t, address, "Who: ada")
+	if line := <-ended; !strings.Contains(line, `msg="ended an idle session to make room for another" caller=person:ada`) {
+		t.Errorf("the log has %s", line)
+	}
 	for session, want := range map[string]int{first: 200, second: 404, third: 200} {
 		if got := status(session); got != want {
 			t.Errorf("%s: status %d, want %d", session, got, want)
@@ -156,6 +174,47 @@ func TestCallsInFlightAreLimited(t *testing.T) {
 			t.Fatalf("over stdio: %s", problem)
 		}
 	}
+}
+
+// Who is beyond a limit of their own is in the log, once a second, and others do not hide them.
+func TestLimitsThatAreReachedAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		server := newServer(Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+		h := server.newHTTPServer(HTTPOptions{Limits: func() config.PersonLimits { return config.PersonLimits{Calls: 1, Sessions: 3} }})
+		beyond := func(who string) {
+			s := sender{person: who, account: account(who), audience: Audience{Caller: config.CallerPerson + who}}
+			client := newHTTPSession(server, h.spill.of(s.account), s)
+			client.limits = h.options.Limits
+			for i := range 4 {
+				r := countedRequest(client.session, noAnswer{}, strconv.Itoa(i), protocol.MethodToolsCall)
+				if problem := r.countCall(); problem == "" {
+					defer client.uncountCall(r.reply)
+				}
+			}
+		}
+		beyond("ada")
+		beyond("ada")
+		beyond("bob")
+		<-time.After(tooManyPause) // of the bubble
+		h.refuseOwn(exchange{w: httptest.NewRecorder(), sender: sender{account: "ada", audience: Audience{Caller: "person:ada"}}}, true)
+		const line = `level=INFO msg="refused a request beyond a limit" caller=person:`
+		for want, n := range map[string]int{line + "ada limit=http.limits.calls most=1": 1, line + "bob limit=http.limits.calls most=1": 1, line + "ada limit=http.limits.sessions most=3": 1, "\n": 3} {
+			if got := strings.Count(log.String(), want); got != n {
+				t.Errorf("%q is %d times in the log, want %d:\n%s", want, got, n, &log)
+			}
+		}
+		for i := range 2 * maxTooMany {
+			server.tooMany.isDue(account(strconv.Itoa(i)))
+		}
+		if got := len(server.tooMany.logged); got > maxTooMany {
+			t.Errorf("%d accounts are remembered", got)
+		}
+		<-time.After(tooManyPause) // of the bubble
+		if !server.tooMany.isDue("a new one") || len(server.tooMany.logged) != 1 {
+			t.Errorf("%d accounts are remembered a second later", len(server.tooMany.logged))
+		}
+	})
 }
 
 // What is refused for the limit has a status that clients and proxies understand, and an answer to the request; a server's own use

@@ -87,6 +87,7 @@ func (r *request) countCall() (problem string) {
 	if r.reply.isCounted = s.server.calls.reserveUpTo(s.account, 1, int64(most)); r.reply.isCounted {
 		return ""
 	}
+	s.server.logTooMany(&s.sender, "calls", most)
 	return fmt.Sprintf("You have %d calls in flight, which is the limit of 'http.limits.calls'. This one was not run. Wait until another one has ended, and try again", most)
 }
 
@@ -105,8 +106,10 @@ func (h *httpServer) refuseOwn(e exchange, isAtLimit bool) bool {
 	if !isAtLimit {
 		return false
 	}
+	most := h.options.Limits().Sessions
+	h.server.logTooMany(&e.sender, "sessions", most)
 	e.w.Header().Set("Retry-After", retryOwn)
 	refuse(e.w, http.StatusTooManyRequests, protocol.CodeTooMany,
-		fmt.Sprintf("You have %d sessions that are all in use, which is the limit of 'http.limits.sessions'. End one of them, and try again", h.options.Limits().Sessions))
+		fmt.Sprintf("You have %d sessions that are all in use, which is the limit of 'http.limits.sessions'. End one of them, and try again", most))
 	return true
 }

@@ -58,7 +58,7 @@ func TestReasonOfARequirement(t *testing.T) {
 	if got := p.Judge(q).Reason.String(); got != want+" (only one)" {
 		t.Error(got)
 	}
-	if got := refusal(p.Judge(q).Reason).Hint; got != "Other arguments may be allowed. Otherwise use another tool, or ask the user, who can change the rule." {
+	if got := refusal("stdio", p.Judge(q).Reason).Hint; got != "Other arguments may be allowed. Otherwise use another tool, or ask the user, who can change the rule." {
 		t.Error(got)
 	}
 }

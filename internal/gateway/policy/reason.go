@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,6 +26,30 @@ func (r Reason) String() string {
 		text += ": " + why
 	}
 	return text
+}
+
+// ShownTo returns the reason as a caller may read it: who may be elsewhere does not learn where its files are.
+func (r Reason) ShownTo(caller string) Reason {
+	if config.MayBeElsewhere(caller) && r.File != "" {
+		r.File = filepath.Base(r.File)
+	}
+	return r
+}
+
+// Advisers says whom a caller can ask about rules.
+func Advisers(caller string) string {
+	if config.MayBeElsewhere(caller) {
+		return "those who run the workbench"
+	}
+	return "the user"
+}
+
+// askToChange is the advice to ask for another rule.
+func askToChange(caller string) string {
+	if config.MayBeElsewhere(caller) {
+		return "ask " + Advisers(caller)
+	}
+	return "ask " + Advisers(caller) + ", who can change the rule"
 }
 
 // Where names the rule and its place.

@@ -56,7 +56,7 @@ func (s *Stage) Revise(request *call.Call) (revision call.Revision) {
 		results = policy.taskSecrets(request.Client.Profile().Caller(), request.Server.Toolbox(), request.Server.Name())
 	}
 	if results.Action != 0 {
-		revision.Answers = answerGuard{results}
+		revision.Answers = answerGuard{results, request.Client.Profile().Caller()}
 	}
 	if arguments.Action == 0 || request.Arguments.IsAbsent() {
 		return revision
@@ -67,7 +67,7 @@ func (s *Stage) Revise(request *call.Call) (revision call.Revision) {
 	case found.kind == "":
 	case arguments.Action == config.SecretsDeny:
 		arguments.Reason.Unmet = fmt.Sprintf("the argument '%s' contains a secret (%s)", found.path, found.kind)
-		revision.Refusal = refusal(arguments.Reason)
+		revision.Refusal = refusal(request.Client.Profile().Caller(), arguments.Reason)
 	default:
 		revision.Arguments = found.masked(request.Arguments)
 	}
@@ -75,7 +75,10 @@ func (s *Stage) Revise(request *call.Call) (revision call.Revision) {
 }
 
 // answerGuard keeps secrets out of what a server sends for a call. It implements call.AnswerReviser.
-type answerGuard struct{ rule SecretRule }
+type answerGuard struct {
+	rule   SecretRule
+	caller string
+}
 
 // Response implements call.AnswerReviser.
 func (g answerGuard) Response(value wire.Payload) (wire.Payload, *call.Failure) {
@@ -87,13 +90,13 @@ func (g answerGuard) Response(value wire.Payload) (wire.Payload, *call.Failure) 
 	case g.rule.Action == config.SecretsMask || isInterim(value):
 		return found.masked(value), nil
 	}
-	text := fmt.Sprintf("its answer is withheld by the policy (%s), since '%s' contains a secret (%s)", g.rule.Reason.Where(), found.path, found.kind)
+	text := fmt.Sprintf("its answer is withheld by the policy (%s), since '%s' contains a secret (%s)", g.rule.Reason.ShownTo(g.caller).Where(), found.path, found.kind)
 	if because := g.rule.Reason.Why(); because != "" {
 		text += ": " + because
 	}
 	return value, &call.Failure{
 		Message: text,
-		Hint:    "The tool has run: do not call it again for the same answer. Use another tool, or ask the user, who can change the rule.",
+		Hint:    "The tool has run: do not call it again for the same answer. Use another tool, or " + askToChange(g.caller) + ".",
 	}
 }
 

@@ -68,18 +68,20 @@ func NewStage(policy *Policy, options StageOptions) *Stage {
 }
 
 // nextStep is for the model that called a tool which is denied.
-const nextStep = "Do not try again: use another tool, or ask the user, who can change the rule."
+func nextStep(caller string) string {
+	return "Do not try again: use another tool, or " + askToChange(caller) + "."
+}
 
 // refusal is the error of a call that is denied.
-func refusal(reason Reason) *call.Failure {
-	hint := nextStep
+func refusal(caller string, reason Reason) *call.Failure {
+	hint := nextStep(caller)
 	switch {
 	case reason.Again > 0:
-		hint = "Try again later, use another tool, or ask the user, who can change the rule."
+		hint = "Try again later, use another tool, or " + askToChange(caller) + "."
 	case reason.Unmet != "":
-		hint = "Other arguments may be allowed. Otherwise use another tool, or ask the user, who can change the rule."
+		hint = "Other arguments may be allowed. Otherwise use another tool, or " + askToChange(caller) + "."
 	}
-	return &call.Failure{Message: "it " + reason.String(), Hint: hint, Rule: reason.Where()}
+	return &call.Failure{Message: "it " + reason.ShownTo(caller).String(), Hint: hint, Rule: reason.Where()}
 }
 
 // Screen implements call.Screener: it refuses calls that are denied whatever the tool's definition is, so that no server
@@ -93,7 +95,7 @@ func (s *Stage) Screen(request *call.Call) *call.Failure {
 		return nil
 	}
 	if reason, isDenied := s.policy.Denial(&q); isDenied {
-		return refusal(reason)
+		return refusal(q.Caller, reason)
 	}
 	return nil
 }
@@ -119,7 +121,7 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 		return verdict
 	}
 	if request.Tool.IsAbsent() {
-		verdict.Refusal = &call.Failure{Message: "its server does not list it, so that the policy cannot judge it", Hint: nextStep}
+		verdict.Refusal = &call.Failure{Message: "its server does not list it, so that the policy cannot judge it", Hint: nextStep(request.Client.Profile().Caller())}
 		return verdict
 	}
 	policy := s.options.Current()
@@ -134,7 +136,7 @@ func (s *Stage) Admit(request *call.Call) (verdict call.Verdict) {
 	judgement := plan.judge(&q)
 	switch {
 	case judgement.Verdict == config.Deny:
-		verdict.Refusal = refusal(judgement.Reason)
+		verdict.Refusal = refusal(q.Caller, judgement.Reason)
 	case judgement.Verdict == config.Ask || len(plan.limits) > 0:
 		verdict.Wait = func(ctx context.Context) *call.Failure { return s.decide(ctx, request, policy, judgement) }
 	}
@@ -162,7 +164,7 @@ func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, 
 	case failure != nil:
 		return failure
 	case over.Verdict == config.Deny: // as all are of a call that is approved
-		return refusal(over.Reason)
+		return refusal(q.Caller, over.Reason)
 	case over.Verdict == config.Ask:
 		if policy, failure = s.approve(ctx, request, policy, &q, over.Reason); failure != nil {
 			return failure
@@ -172,7 +174,7 @@ func (s *Stage) decide(ctx context.Context, request *call.Call, policy *Policy, 
 			return failure
 		}
 		if over.Verdict != 0 {
-			return refusal(over.Reason)
+			return refusal(q.Caller, over.Reason)
 		}
 	}
 	now.policy, now.isApproved = policy, isApproved
@@ -191,7 +193,7 @@ func (s *Stage) approve(ctx context.Context, request *call.Call, by *Policy, q *
 		judgement := policy.Judge(q)
 		switch {
 		case judgement.Verdict == config.Deny:
-			return nil, refusal(judgement.Reason)
+			return nil, refusal(q.Caller, judgement.Reason)
 		case judgement.Verdict != config.Ask || slices.Equal(policy.ask.Via, by.ask.Via):
 			return policy, nil
 		}
@@ -201,7 +203,9 @@ func (s *Stage) approve(ctx context.Context, request *call.Call, by *Policy, q *
 
 func (s *Stage) ask(ctx context.Context, request *call.Call, by *Policy, q *Query, reason Reason) *call.Failure {
 	if s.options.Asker == nil {
-		return &call.Failure{Message: "it needs approval by the policy (" + reason.Where() + "), and nobody can be asked", Hint: nextStep, Rule: reason.Where()}
+		return &call.Failure{
+			Message: "it needs approval by the policy (" + reason.ShownTo(q.Caller).Where() + "), and nobody can be asked", Hint: nextStep(q.Caller), Rule: reason.Where(),
+		}
 	}
 	return s.options.Asker.Ask(ctx, &Question{Call: request, Caller: q.Caller, Ref: q.Ref, Reason: reason, Ask: by.ask})
 }
@@ -220,15 +224,16 @@ func (s *Stage) take(policy *Policy, q *Query, isApproved bool) (over Judgement,
 	for i, found := range limits {
 		claims[i] = Claim{Rule: found.rule, Caller: q.Caller, Approved: isApproved && found.rule.Else == config.Ask}
 	}
+	first := limits[0].reason("").ShownTo(q.Caller).Where()
 	if s.options.Ledger == nil {
-		return over, &call.Failure{Message: "it is limited by the policy (" + limits[0].reason("").Where() + "), and calls cannot be counted here"}
+		return over, &call.Failure{Message: "it is limited by the policy (" + first + "), and calls cannot be counted here"}
 	}
 	at, again, err := s.options.Ledger.Take(claims)
 	switch {
+	case err != nil && config.MayBeElsewhere(q.Caller): // the error may name files
+		return over, &call.Failure{Message: "it is limited by the policy (" + first + "), and calls cannot be counted", Hint: "Ask " + Advisers(q.Caller) + ".", Cause: err}
 	case err != nil:
-		return over, &call.Failure{
-			Message: fmt.Sprintf("it is limited by the policy (%s), and calls cannot be counted: %v", limits[0].reason("").Where(), err), Cause: err,
-		}
+		return over, &call.Failure{Message: fmt.Sprintf("it is limited by the policy (%s), and calls cannot be counted: %v", first, err), Cause: err}
 	case at < 0:
 		return over, nil
 	}

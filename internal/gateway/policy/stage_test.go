@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -354,4 +355,49 @@ func BenchmarkStage(b *testing.B) {
 			stage.Admit(request)
 		}
 	})
+}
+
+// Who comes over HTTP with a token does not learn where the files of the workbench are, and the user there cannot change rules. The
+// audit log has it.
+func TestTextsOverHTTP(t *testing.T) {
+	for _, caller := range []string{config.CallerHTTP, config.CallerToken + "ci", config.CallerPerson + "ada", config.CallerCertificate + "ci.example.com", config.CallerStdio, config.CallerTerminal} {
+		request := requestOf(t, caller)
+		deny, limit, secrets := all(config.Deny), all(0), all(0)
+		limit.Limit, limit.Else = &config.PolicyLimit{Calls: 1, Window: time.Hour}, config.Deny
+		secrets.ResultSecrets = config.SecretsDeny
+		ask := all(config.Ask)
+		full := filepath.Join(string(filepath.Separator)+"secret-place", "workbench-config.json")
+		texts := func(rule config.PolicyRule, options StageOptions) *call.Failure {
+			rule.File, rule.Line = full, 7
+			stage := NewStage(of(config.PolicyFile{Path: full, Default: config.Allow, Rules: []config.PolicyRule{rule}}), options)
+			if rule.ResultSecrets != 0 {
+				_, refused := stage.Revise(request).Answers.Response(wire.Raw([]byte(`{"content":[{"type":"text","text":"` + token + `"}]}`)))
+				return refused
+			}
+			verdict := stage.Admit(request)
+			if verdict.Wait != nil {
+				return verdict.Wait(t.Context())
+			}
+			return verdict.Refusal
+		}
+		for name, failure := range map[string]*call.Failure{
+			"deny": texts(deny, StageOptions{}), "ask": texts(ask, StageOptions{}), "limit": texts(limit, StageOptions{Ledger: &ledger{}}),
+			"uncounted": texts(limit, StageOptions{Ledger: &ledger{err: errors.New(full)}}), "secrets": texts(secrets, StageOptions{}),
+		} {
+			if failure == nil {
+				t.Fatalf("%s, %s: it is not refused", caller, name)
+			}
+			text := failure.Message + "\n" + failure.Hint
+			isOver := config.MayBeElsewhere(caller)
+			if strings.Contains(text, "secret-place") == isOver || !strings.Contains(text, "workbench-config.json:7") {
+				t.Errorf("%s, %s: %s", caller, name, text)
+			}
+			if isOver && (strings.Contains(text, "the user") || !strings.Contains(strings.ToLower(failure.Hint), "ask those who run the workbench")) {
+				t.Errorf("%s, %s: the hint is %q", caller, name, failure.Hint)
+			}
+			if failure.Rule != "" && !strings.Contains(failure.Rule, full) {
+				t.Errorf("%s, %s: the audit log has %q", caller, name, failure.Rule)
+			}
+		}
+	}
 }

@@ -217,6 +217,13 @@ func (s *Server) shownPerson() string {
 	return s.fleet.masker.Load().Mask(s.personName)
 }
 
+// nameInLog has the log say whose instance it is, before it is used.
+func (s *Server) nameInLog() {
+	if s.personName != "" && (s.person != "" || s.key.alone != 0) {
+		s.log = s.log.With("person", s.fleet.masker.Load().Mask(s.personName))
+	}
+}
+
 // owner returns the person that the session is for alone; "" if it may be for others, or is for the user of the workbench.
 func (s *Server) owner() string {
 	v := &s.configured().variants

@@ -198,6 +198,7 @@ func (v *variants) join(s *Server, p *ClientProfile) *Server {
 			variant = known
 		case v.hasRoom(&key):
 			variant = s.newVariant(p, key)
+			variant.nameInLog()
 			v.put(variant)
 			s.fleet.variantSecrets.add(variant)
 			if s.isDismissed() {

@@ -146,6 +146,12 @@ const (
 	CallerCertificate = "certificate:" // who has a client certificate; the name in it follows
 )
 
+// MayBeElsewhere reports whether a caller may have nothing to do with the machine of the workbench: whoever comes over HTTP and
+// says who they are. Where nobody has to, the workbench listens to its own machine alone.
+func MayBeElsewhere(caller string) bool {
+	return strings.HasPrefix(caller, CallerToken) || strings.HasPrefix(caller, CallerPerson) || strings.HasPrefix(caller, CallerCertificate)
+}
+
 // Match returns the first pattern of a rule of the file that matches a tool; "" for a rule without patterns.
 func (f *PolicyFile) Match(r *PolicyRule, ref toolbox.Ref) (_ toolbox.Pattern, ok bool) {
 	if _, ok := f.Exception(r, ref); ok {

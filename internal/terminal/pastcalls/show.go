@@ -3,6 +3,7 @@ package pastcalls
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
 // column is one of the table.
@@ -24,28 +26,32 @@ type column struct {
 	// width first, and then left out.
 	gives int
 	least int // 0: it is not narrowed
+	// isOptional says that the column is there only if a call has a text for it.
+	isOptional bool
 }
 
 const (
 	columnGap      = 2
 	leastArguments = 12
 	leastClient    = 8
+	leastCaller    = 12
 )
 
 // columns are those of the table. The tool is never cut, so that it can be copied.
 var columns = []column{
 	{title: "TIME", text: timeOf, style: faint, gives: 2},
-	{title: "CLIENT", text: clientOf, gives: 4, least: leastClient},
+	{title: "CLIENT", text: clientOf, gives: 5, least: leastClient},
+	{title: "CALLER", text: callerOf, gives: 4, least: leastCaller, isOptional: true},
 	{title: "TOOL", text: Subject, style: func(*history.Record) tty.Style { return tty.Name }},
 	{title: "OUTCOME", text: outcomeOf, style: outcomeStyle, gives: 1},
 	{title: "TOTAL", text: func(r *history.Record) string { return span(r.Took) }, right: true, gives: 3},
-	{title: "START", text: func(r *history.Record) string { return span(r.InStart) }, right: true, gives: 6},
-	{title: "SERVER", text: func(r *history.Record) string { return span(r.AtServer) }, right: true, gives: 5},
-	{title: "PERSON", text: func(r *history.Record) string { return span(r.Waited) }, right: true, gives: 7},
-	{title: "OWN", text: func(r *history.Record) string { return span(r.InWorkbench) }, right: true, gives: 8},
-	{title: "IN", text: func(r *history.Record) string { return size(r.RequestBytes) }, right: true, gives: 10},
-	{title: "OUT", text: func(r *history.Record) string { return size(r.ResponseBytes) }, right: true, gives: 9},
-	{title: "ARGUMENTS", text: func(r *history.Record) string { return r.Arguments }, style: faint, gives: 11, least: leastArguments},
+	{title: "START", text: func(r *history.Record) string { return span(r.InStart) }, right: true, gives: 7},
+	{title: "SERVER", text: func(r *history.Record) string { return span(r.AtServer) }, right: true, gives: 6},
+	{title: "PERSON", text: func(r *history.Record) string { return span(r.Waited) }, right: true, gives: 8},
+	{title: "OWN", text: func(r *history.Record) string { return span(r.InWorkbench) }, right: true, gives: 9},
+	{title: "IN", text: func(r *history.Record) string { return size(r.RequestBytes) }, right: true, gives: 11},
+	{title: "OUT", text: func(r *history.Record) string { return size(r.ResponseBytes) }, right: true, gives: 10},
+	{title: "ARGUMENTS", text: func(r *history.Record) string { return r.Arguments }, style: faint, gives: 12, least: leastArguments},
 }
 
 func faint(*history.Record) tty.Style { return tty.Faint }
@@ -53,7 +59,8 @@ func faint(*history.Record) tty.Style { return tty.Faint }
 // Printer writes calls as a table, which can be continued.
 type Printer struct {
 	screen *tty.Screen
-	widths []int // of the columns so far; 0: left out; nil: nothing was written
+	widths []int  // of the columns so far; 0: left out; nil: nothing was written
+	gone   []bool // the columns that the screen had no room for
 }
 
 // NewPrinter returns a printer for a screen.
@@ -93,8 +100,13 @@ func (p *Printer) Print(records ...history.Record) {
 func (p *Printer) layOut(cells [][]string) (isNew bool) {
 	if p.widths == nil {
 		isNew = true
-		for _, column := range columns {
-			p.widths = append(p.widths, len(column.title))
+		p.widths, p.gone = make([]int, len(columns)), make([]bool, len(columns))
+	}
+	shown := p.shown()
+	for n, column := range columns {
+		hasText := func(row []string) bool { return row[n] != "" }
+		if p.widths[n] == 0 && !p.gone[n] && (!column.isOptional || slices.ContainsFunc(cells, hasText)) {
+			p.widths[n] = len(column.title)
 		}
 	}
 	for n, width := range p.widths {
@@ -104,22 +116,20 @@ func (p *Printer) layOut(cells [][]string) (isNew bool) {
 			}
 		}
 	}
-	shown := p.shown()
 	width, _ := p.screen.Size()
 	for excess := p.total() - width; width > 0 && excess > 0; excess = p.total() - width {
 		if !p.giveWay(excess) {
 			break // nothing can
 		}
 	}
-	return isNew || p.shown() != shown
+	return isNew || !slices.Equal(p.shown(), shown)
 }
 
-// shown is the number of columns.
-func (p *Printer) shown() (shown int) {
-	for _, width := range p.widths {
-		if width > 0 {
-			shown++
-		}
+// shown returns which columns there are.
+func (p *Printer) shown() []bool {
+	shown := make([]bool, len(p.widths))
+	for n, width := range p.widths {
+		shown[n] = width > 0
 	}
 	return shown
 }
@@ -138,7 +148,7 @@ func (p *Printer) giveWay(excess int) bool {
 	if least := columns[first].least; least > 0 && p.widths[first]-excess >= least {
 		p.widths[first] -= excess
 	} else {
-		p.widths[first] = 0
+		p.widths[first], p.gone[first] = 0, true
 	}
 	return true
 }
@@ -211,7 +221,21 @@ func timeOf(r *history.Record) string {
 	return at.Format("01-02 15:04:05")
 }
 
-func clientOf(r *history.Record) string { return cmp.Or(r.Client, r.Caller) }
+// clientOf is the name of the client; without one, who it is, unless that is in a column of its own.
+func clientOf(r *history.Record) string {
+	if callerOf(r) != "" {
+		return r.Client
+	}
+	return cmp.Or(r.Client, r.Caller)
+}
+
+// callerOf is whose client it is: a person, a token or a certificate. Others are told apart by their client alone.
+func callerOf(r *history.Record) string {
+	if config.MayBeElsewhere(r.Caller) {
+		return r.Caller
+	}
+	return ""
+}
 
 // outcomeOf says how a call ended, with what is not said by the kind of the end.
 func outcomeOf(r *history.Record) string {

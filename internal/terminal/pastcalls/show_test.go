@@ -64,6 +64,48 @@ func TestColumnsGiveWay(t *testing.T) {
 	}
 }
 
+// Whose client called is told where clients are those of people, as long as there is room; also if such a call comes later.
+func TestCallersHaveAColumn(t *testing.T) {
+	of := func(caller string) history.Record {
+		r := record()
+		r.Caller = caller
+		return r
+	}
+	for _, test := range []struct {
+		width int
+		want  string
+	}{
+		{0, "TIME CLIENT CALLER TOOL OUTCOME TOTAL START SERVER PERSON OWN IN OUT ARGUMENTS"},
+		{80, "TIME CLIENT CALLER TOOL OUTCOME TOTAL"},
+		{66, "TIME CALLER TOOL OUTCOME TOTAL"},
+		{50, "TIME TOOL OUTCOME TOTAL"},
+		{40, "TOOL OUTCOME"},
+	} {
+		for _, first := range []string{"", "stdio"} {
+			var out bytes.Buffer
+			printer := NewPrinter(screenOf(&out, test.width))
+			if first != "" {
+				printer.Print(of(first))
+				out.Reset()
+			}
+			printer.Print(of("person:ada"), of("stdio"), of("token:build-\x1b[2J"))
+			lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+			hasCaller := strings.Contains(test.want, "CALLER")
+			if got := strings.Join(strings.Fields(lines[0]), " "); (first == "" || hasCaller) && got != test.want {
+				t.Errorf("%d columns, after %q: %s", test.width, first, got)
+			}
+			if strings.Contains(out.String(), " person:ada ") != hasCaller || strings.Contains(out.String(), "\x1b[2J") {
+				t.Errorf("%d columns, after %q: %s", test.width, first, &out)
+			}
+			for _, line := range lines {
+				if width := runewidth.StringWidth(line); test.width > 0 && width > test.width {
+					t.Errorf("%d columns, after %q: a line has %d: %s", test.width, first, width, line)
+				}
+			}
+		}
+	}
+}
+
 // A later call may be longer than those that the widths are of: no line is wider than the screen, and a pipe loses nothing.
 func TestTableIsContinued(t *testing.T) {
 	for _, width := range []int{0, 80, 140, 300} {
@@ -118,7 +160,10 @@ func TestTexts(t *testing.T) {
 		{outcomeOf(&history.Record{Outcome: "failed", ErrorType: "failed"}), "failed"},
 		{outcomeOf(&history.Record{Outcome: "refused", ErrorType: "denied"}), "refused: denied"},
 		{outcomeOf(&history.Record{Outcome: "cancelled", ErrorType: "cancelled"}), "cancelled"},
-		{clientOf(&history.Record{Caller: "token:ci"}), "token:ci"},
+		{clientOf(&history.Record{Caller: "stdio"}), "stdio"},
+		{clientOf(&history.Record{Caller: "token:ci"}), ""},
+		{callerOf(&history.Record{Caller: "token:ci"}), "token:ci"},
+		{callerOf(&history.Record{Caller: "http"}), ""},
 		{span(0), "-"},
 		{span(.00001), "10µs"},
 		{span(.00042), "0.4ms"},
