@@ -86,7 +86,7 @@ type App struct {
 	policy     atomic.Pointer[policy.Policy] // nil: everything is allowed
 	meter      *meter.Meter
 	history    *history.History
-	memory     memoryLooks
+	usage      usageLooks
 	keeping    keeping
 	recordings *recording.Book
 	telemetry  *telemetry.Sender // nil: nothing is sent

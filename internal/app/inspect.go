@@ -16,7 +16,6 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/meter"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
@@ -40,11 +39,12 @@ func (i Inspector) Inspect() control.Workbench {
 			leaders = append(leaders, status.PID)
 		}
 	}
-	memory := process.Memory(leaders)
-	seen.Memory = memory[seen.PID]
+	uses := i.App.usage.read(leaders, time.Now())
+	seen.Memory = uses[seen.PID].memory
 	for n := range seen.Servers {
 		server := &seen.Servers[n]
-		server.Memory = memory[server.PID]
+		use := uses[server.PID]
+		server.Memory, server.CPU, server.CPUTime = use.memory, use.cpuPercent, use.cpuSeconds
 		seen.Memory -= server.Memory // its servers are child processes
 	}
 	seen.Memory = max(seen.Memory, 0)

@@ -64,8 +64,8 @@ func (a *App) measured() exposition.Measured {
 			leaders = append(leaders, status.PID)
 		}
 	}
-	for pid, size := range process.Memory(leaders) {
-		seen.Servers[places[servers[pid]]].Memory += size
+	for pid, use := range process.Measure(leaders) {
+		seen.Servers[places[servers[pid]]].Memory += use.Memory
 	}
 	return seen
 }

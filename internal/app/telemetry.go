@@ -33,13 +33,13 @@ func (a *App) telemetryMetrics() (meter.Snapshot, []telemetry.ServerState) {
 			leaders = append(leaders, statuses[i].PID)
 		}
 	}
-	memory := process.Memory(leaders)
+	uses := process.Measure(leaders)
 	questions, isLocked := a.questionsByServer(), a.lockedToolboxes()
 	states := make([]telemetry.ServerState, len(statuses))
 	for i := range statuses {
 		s := &statuses[i]
 		states[i] = telemetry.ServerState{
-			Toolbox: s.Toolbox, Server: s.Server, State: s.State, Memory: memory[s.PID],
+			Toolbox: s.Toolbox, Server: s.Server, State: s.State, Memory: uses[s.PID].Memory,
 			Questions: questions[toolbox.Ref{Toolbox: s.Toolbox, Server: s.Server}], IsLocked: isLocked[s.Toolbox],
 		}
 	}

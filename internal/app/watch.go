@@ -2,11 +2,9 @@ package app
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
-	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 	"github.com/mcp-workbench/mcp-workbench/internal/sharing/control"
 )
@@ -147,22 +145,4 @@ func (w *watcher) sendCalls() (more <-chan struct{}, err error) {
 	records[0].Lost, w.skipped = 0, 0
 	w.sent = time.Now()
 	return nil, w.send(&control.Event{Calls: &batch})
-}
-
-// memoryLooks keeps the memory of processes for a moment, so that several watchers do not each look for it.
-type memoryLooks struct {
-	mu   sync.Mutex
-	at   time.Time
-	sums map[int]int64
-}
-
-// read returns the memory of process trees; of those that began in the last second, there may be none yet. The caller must
-// not change the map.
-func (m *memoryLooks) read(leaders []int, now time.Time) map[int]int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if now.Sub(m.at) >= countTime-watchTick/2 {
-		m.at, m.sums = now, process.Memory(leaders)
-	}
-	return m.sums
 }

@@ -61,12 +61,13 @@ func (w *watcher) lookAtCounters(now time.Time, event *control.Event) {
 			leaders = append(leaders, known.pid)
 		}
 	}
-	sums := w.App.memory.read(leaders, now)
-	counters := control.Counters{At: now, Memory: sums[leaders[0]], Servers: []control.ServerCounters{}}
+	uses := w.App.usage.read(leaders, now)
+	counters := control.Counters{At: now, Memory: uses[leaders[0]].memory, Servers: []control.ServerCounters{}}
 	for key, known := range w.seen {
 		counted := w.counted[key]
 		next := counted.sent
-		next.Key, next.Memory = key, sums[known.pid]
+		use := uses[known.pid]
+		next.Key, next.Memory, next.CPU = key, use.memory, use.cpuPercent
 		counters.Memory -= next.Memory
 		if box, server := known.glance.Server(); key == box+"/"+server {
 			if counts, isChanged := w.App.meter.ReadChanged(box, server, now, &counted.mark); isChanged {

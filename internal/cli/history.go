@@ -144,4 +144,8 @@ type shownCall struct {
 	RequestBytes  int       `json:"requestBytes"`
 	ResponseBytes int       `json:"responseBytes"`
 	Arguments     string    `json:"arguments,omitempty"`
+	Memory        int64     `json:"memoryBytes,omitempty"`
+	CPU           float64   `json:"cpuPercent,omitempty"`
+	MemoryLimit   int64     `json:"memoryLimitBytes,omitempty"`
+	LimitKey      string    `json:"memoryLimitKey,omitempty"`
 }

@@ -124,6 +124,9 @@ type Step struct {
 	// its own. It ignores SIGTERM.
 	Spawn string `json:"spawn"`
 
+	// Grow has the server take so many MiB of memory, and keep them.
+	Grow int `json:"grow"`
+
 	CloseStdout bool `json:"closeStdout"` // over HTTP: the connection of the request
 	// Forget ends all sessions, as a server over HTTP may at any time.
 	Forget bool `json:"forget"`

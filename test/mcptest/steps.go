@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -76,6 +77,9 @@ func (c *conn) act(message request, step Step) (ends bool) {
 			c.logf("spawn %d", pid)
 		}
 	}
+	if step.Grow > 0 {
+		grow(step.Grow)
+	}
 	if step.CloseStdout {
 		c.outletOf(message).cut()
 	}
@@ -88,6 +92,23 @@ func (c *conn) act(message request, step Step) (ends bool) {
 		return true
 	}
 	return false
+}
+
+// grown keeps what servers have taken.
+var grown struct {
+	sync.Mutex
+	memory [][]byte
+}
+
+// grow takes memory, and uses it, so that it is resident.
+func grow(mebibytes int) {
+	memory := make([]byte, mebibytes<<20)
+	for i := 0; i < len(memory); i += 1 << 12 {
+		memory[i] = 1
+	}
+	grown.Lock()
+	defer grown.Unlock()
+	grown.memory = append(grown.memory, memory)
 }
 
 // fill returns the line that Step.Send stands for.

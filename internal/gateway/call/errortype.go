@@ -20,6 +20,7 @@ const (
 	typeTimeout   = "timeout"
 	typeLogin     = "login_needed"
 	typeStart     = "start_failed"
+	typeMemory    = "memory_limit" // it was stopped for it, or not started
 	typeEnded     = "server_ended" // before it answered
 	typeFailed    = "failed"       // no usable answer for another reason
 )
@@ -69,6 +70,9 @@ func (r *run) typeOfFailure(err error) string {
 	if _, ok := errors.AsType[*fleet.LoginNeededError](err); ok {
 		return typeLogin
 	}
+	if _, ok := errors.AsType[*fleet.MemoryLimitError](err); ok {
+		return typeMemory
+	}
 	if r.lease != nil && r.lease.Session.Err() != nil {
 		return typeEnded
 	}
@@ -79,6 +83,9 @@ func (r *run) typeOfFailure(err error) string {
 func typeOfStart(err error) string {
 	if _, ok := errors.AsType[*fleet.LoginNeededError](err); ok {
 		return typeLogin
+	}
+	if _, ok := errors.AsType[*fleet.MemoryLimitError](err); ok {
+		return typeMemory
 	}
 	return typeStart
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 // tellObservers tells the observers how the request ended.
@@ -16,6 +17,12 @@ func (r *run) tellObservers(outcome Outcome, err error) {
 		RequestSize: r.requestSize, ResponseSize: len(outcome.Result.Bytes()) + len(outcome.Error.Bytes()),
 	}
 	end.ErrorType = r.typeOf(end.Status, outcome, err)
+	if r.lease != nil {
+		end.Usage = r.lease.Usage(t.since)
+	}
+	if err != nil {
+		end.Over, _ = errors.AsType[*fleet.MemoryLimitError](err)
+	}
 	if end.Status == StatusRefused {
 		end.Rule = ruleOf(err)
 	}

@@ -133,6 +133,9 @@ type End struct {
 
 	RequestSize  int // bytes of the arguments or params
 	ResponseSize int // bytes of the result or the error object; 0 if the client gets neither
+
+	Usage *fleet.Usage            // what the server's processes used, if that was seen not long before the end; nil: unknown
+	Over  *fleet.MemoryLimitError // the limit because of which the server was stopped, or not started; nil: it was not
 }
 
 // Workbench returns the part of the time that the workbench took itself.

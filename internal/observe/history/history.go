@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/protocol"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/fleet"
 )
 
 const (
@@ -41,6 +42,8 @@ type entry struct {
 	method, name                string
 	errorType, shape            string
 	status                      call.Status
+	usage                       *fleet.Usage
+	over                        *fleet.MemoryLimitError
 }
 
 // New makes an empty history. Every text of a client passes through mask before it is shown.
@@ -59,7 +62,7 @@ func (h *History) CallEnded(c *call.Call, end call.End) {
 		requestSize: end.RequestSize, responseSize: end.ResponseSize,
 		client: profile.Name(), caller: profile.Caller(),
 		toolbox: c.Server.Toolbox(), serverName: c.Server.Name(), method: protocol.FindMethod(c.Method).Name,
-		errorType: end.ErrorType, shape: c.Shape, status: end.Status,
+		errorType: end.ErrorType, shape: c.Shape, status: end.Status, usage: end.Usage, over: end.Over,
 	}
 	h.mu.Lock()
 	if added.method == protocol.MethodToolsCall || added.method == protocol.MethodPromptsGet {

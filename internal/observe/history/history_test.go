@@ -83,6 +83,23 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// What the server used is what was seen last, or what it was stopped for.
+func TestUsageInRecords(t *testing.T) {
+	h := newHistory()
+	one, end := newCall(t, "read"), ended
+	end.Usage = &fleet.Usage{Memory: 5 << 20, CPU: .12345}
+	h.CallEnded(one, end)
+	end.Status, end.Over = call.StatusFailed, &fleet.MemoryLimitError{Used: 9 << 20, Limit: 8 << 20, Key: "limits.memory"}
+	h.CallEnded(one, end)
+	records, _, _ := h.Read(0)
+	if r := records[0]; r.Memory != 5<<20 || r.CPU != 12.3 || r.MemoryLimit != 0 || r.LimitKey != "" {
+		t.Errorf("a call: %+v", r)
+	}
+	if r := records[1]; r.Memory != 9<<20 || r.MemoryLimit != 8<<20 || r.LimitKey != "limits.memory" {
+		t.Errorf("one that was too much: %+v", r)
+	}
+}
+
 func TestNamesOfRecords(t *testing.T) {
 	for _, test := range []struct{ method, name, tool, prompt, wantMethod string }{
 		{"tools/call", "read", "read", "", "tools/call"},

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"math"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
@@ -34,6 +35,14 @@ type Record struct {
 	RequestBytes  int     `json:"request_bytes"`       // of the arguments
 	ResponseBytes int     `json:"response_bytes"`      // of the result or the error
 	Arguments     string  `json:"arguments,omitempty"` // their shape
+	// Memory and CPU are those of all processes of the server, as they were seen last, up to ten seconds before the end of the
+	// call. They are 0 if that is not known.
+	Memory int64   `json:"memory_bytes,omitempty"`
+	CPU    float64 `json:"cpu_percent,omitempty"` // of one processor, since the look before
+	// MemoryLimit is the limit, in bytes, because of which the server was stopped, or not started: then Memory is what it is
+	// about.
+	MemoryLimit int64  `json:"memory_limit_bytes,omitempty"`
+	LimitKey    string `json:"memory_limit_key,omitempty"` // of the configuration, which has the limit
 }
 
 func (h *History) record(e *entry, number uint64) Record {
@@ -43,6 +52,12 @@ func (h *History) record(e *entry, number uint64) Record {
 		Took: e.took.Seconds(), InStart: e.start.Seconds(), AtServer: e.server.Seconds(), Waited: e.waited.Seconds(),
 		InWorkbench:  (e.took - e.start - e.server - e.waited).Seconds(),
 		RequestBytes: e.requestSize, ResponseBytes: e.responseSize, Arguments: h.mask(e.shape),
+	}
+	if e.usage != nil {
+		r.Memory, r.CPU = e.usage.Memory, math.Round(e.usage.CPU*1000)/10
+	}
+	if e.over != nil {
+		r.Memory, r.MemoryLimit, r.LimitKey = e.over.Used, e.over.Limit, e.over.Key
 	}
 	switch e.method {
 	case protocol.MethodToolsCall:

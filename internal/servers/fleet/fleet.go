@@ -136,7 +136,7 @@ func New(options Options) *Fleet {
 		options.Copies = catalog.NewCopies("", options.Log)
 	}
 	f := &Fleet{options: options, forms: forms.New(options.Host)}
-	f.logins.fleet, f.memory.fleet, f.memory.read = f, f, process.Memory
+	f.logins.fleet, f.memory.fleet, f.memory.read = f, f, process.Measure
 	f.restrictions.Store(options.Restrictions)
 	f.life, f.stop = context.WithCancel(context.Background())
 	f.masker.Store(secret.NewMasker(options.Config.Secrets))
@@ -147,7 +147,7 @@ func New(options Options) *Fleet {
 // Apply reloads the configuration. Servers with an unchanged definition keep running, with their calls; the others are
 // dismissed: they end when their calls have ended. It starts nothing and does not block.
 func (f *Fleet) Apply(cfg *config.Config) {
-	defer f.memory.wake() // there may be a limit now
+	defer f.memory.rouse() // there may be a limit now
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before := f.table.Load()

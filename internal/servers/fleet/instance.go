@@ -36,11 +36,14 @@ type instance struct {
 
 	// Leases are added with the server's mu held, and released without it.
 	leases atomic.Int64
-	lent   atomic.Int64 // all leases so far
-	used   atomic.Int64 // when the last lease was released, in nanoseconds after ready
-	reused []*Lease     // while the tools stay the same: one for all callers that see the same; guarded by the server's mu
+	lent   atomic.Int64          // all leases so far
+	usage  atomic.Pointer[Usage] // of its processes; nil: not seen yet
+	used   atomic.Int64          // when the last lease was released, in nanoseconds after ready
+	reused []*Lease              // while the tools stay the same: one for all callers that see the same; guarded by the server's mu
 
 	callers callers
+
+	lentBefore int64 // see wasUsed
 }
 
 // Lease keeps a running server in use for one request. It is immutable, so that requests can share one; each of them
@@ -60,6 +63,9 @@ func (in *instance) snapshot() *catalog.Snapshot { return in.tools.Load() }
 func (in *instance) lease(s *Server, caller string) *Lease {
 	in.leases.Add(1)
 	in.lent.Add(1)
+	if in.process != nil {
+		s.fleet.memory.rouse()
+	}
 	all := in.snapshot()
 	tools := all.For(caller)
 	for _, lease := range in.reused {

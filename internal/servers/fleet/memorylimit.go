@@ -6,31 +6,51 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 )
 
-// This file holds people to http.limits.memory: nothing more is started for one whose processes use too much, and the
-// largest of them is stopped. The user of the workbench has no limit.
+// This file looks at what the processes of servers use, for the history of calls, and holds them to their limits. A server
+// whose processes use more than limits.memory or sandbox.memory is stopped. People are held to http.limits.memory: nothing
+// more is started for one whose processes use too much, and the largest of them is stopped. The user of the workbench has no
+// such limit.
 
 const (
 	// memoryPause is the time between two looks at the memory of processes, while there is a limit.
-	memoryPause = 3 * time.Second
+	memoryPause = time.Second
 	// memoryShare bounds what the looks cost, on a machine with many processes: one part in so many of the time.
 	memoryShare = 20
+	// usagePause is the time between two looks at what processes use, without a limit: only while servers are in use.
+	usagePause = 3 * time.Second
+	// usageShare bounds what the looks without a limit cost: one part in so many of the time.
+	usageShare = 100
+	// firstLook is how long after a start, or the first use after a pause, processes are looked at.
+	firstLook = 250 * time.Millisecond
 	// namedServers is how many servers an error about memory names.
 	namedServers = 5
 )
 
-// memoryGuard looks how much memory the processes use that run for one person alone. Its goroutine runs while there is a
-// limit, and a process.
+// The keys of limits, for errors.
+const (
+	keyOfServer  = "limits.memory"
+	keyOfSandbox = "sandbox.memory"
+	keyOfPerson  = "http.limits.memory"
+)
+
+// memoryGuard looks what the processes use. Its goroutine runs while there is a process, and a limit for it or somebody who
+// uses it.
 type memoryGuard struct {
 	fleet *Fleet
-	read  func(leaders []int) map[int]int64
+	read  func(leaders []int) map[int]process.Usage
 
-	isUnknown sync.Once // that the memory is not known was logged
+	isUnknown sync.Once   // that the memory is not known was logged
+	sleeps    atomic.Bool // the next use of a process has it looked at again
 
 	mu     sync.Mutex
 	active bool                     // a goroutine looks
+	woken  bool                     // since the last look began
 	used   map[string]*personMemory // by person, at the last look
 }
 
@@ -47,22 +67,38 @@ type serverMemory struct {
 	size   int64
 }
 
+// MemoryLimitError says that processes used more memory than they may.
+type MemoryLimitError struct {
+	Used, Limit int64  // in bytes
+	Key         string // of the configuration, which has the limit
+}
+
+func (e *MemoryLimitError) Error() string {
+	return fmt.Sprintf("%s of memory; the limit is %s (%s)", sizeText(e.Used), sizeText(e.Limit), e.Key)
+}
+
 func (g *memoryGuard) limit() int64 { return g.fleet.table.Load().config.HTTP.Limits.Memory }
 
-// wake has somebody look, if there is a limit.
+// wake has somebody look.
 func (g *memoryGuard) wake() {
-	if g.limit() <= 0 {
-		return
-	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.woken = true
+	g.sleeps.Store(false)
 	if !g.active {
 		g.active = g.fleet.run(g.watch)
 	}
 }
 
+// rouse has somebody look, unless somebody does. It costs nothing then.
+func (g *memoryGuard) rouse() {
+	if g.sleeps.Load() {
+		g.wake()
+	}
+}
+
 func (g *memoryGuard) watch() {
-	timer := time.NewTimer(memoryPause)
+	timer := time.NewTimer(firstLook)
 	defer timer.Stop()
 	for {
 		select {
@@ -71,37 +107,82 @@ func (g *memoryGuard) watch() {
 			return
 		}
 		began := time.Now()
-		if !g.look() {
+		pause, share := g.look()
+		if pause == 0 {
 			return
 		}
-		timer.Reset(max(memoryPause, memoryShare*time.Since(began)))
+		timer.Reset(max(pause, share*time.Since(began)))
 	}
 }
 
-// look measures, and stops the largest server of each person who is over the limit. It reports whether there is anything to
-// look at later.
-func (g *memoryGuard) look() bool {
+// look measures, and stops what is over its limit. It returns the time to the next look, and how many times as long as this
+// one it is at least; 0 if there is nothing to look at later.
+func (g *memoryGuard) look() (pause, share time.Duration) {
+	g.mu.Lock()
+	g.woken = false
+	read := g.read
+	g.mu.Unlock()
 	limit := g.limit()
 	running := g.fleet.runningProcesses()
-	sums := map[int]int64{}
-	if limit > 0 && len(running) > 0 {
-		leaders := make([]int, len(running))
-		for i, one := range running {
-			leaders[i] = one.in.pid()
-		}
-		if sums = g.read(leaders); sums == nil {
-			g.isUnknown.Do(func() {
-				g.fleet.options.Log.Warn("http.limits.memory has no effect: the memory of processes is not known on this system")
-			})
-		}
-	}
-	used := make(map[string]*personMemory)
+	isLimited := limit > 0 && len(running) > 0
+	isUsed := false
 	for _, one := range running {
+		ownLimit, _ := one.server.memoryLimit()
+		isLimited = isLimited || ownLimit > 0
+		isUsed = one.in.wasUsed() || isUsed
+	}
+	var used map[string]*personMemory
+	isKnown := true
+	if isLimited || isUsed {
+		used, isKnown = g.measure(read, running, limit)
+	}
+	if !isKnown && isLimited {
+		g.isUnknown.Do(func() {
+			g.fleet.options.Log.Warn("limits of memory have no effect on servers: the memory of processes is not known on this system",
+				"keys", strings.Join([]string{keyOfServer, keyOfPerson}, ", "))
+		})
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.used = used
+	g.active = isKnown && (isLimited || isUsed || g.woken)
+	g.sleeps.Store(isKnown && !g.active)
+	switch {
+	case !g.active:
+		return 0, 0
+	case isLimited:
+		return memoryPause, memoryShare
+	}
+	return usagePause, usageShare
+}
+
+// measure notes what processes use, and stops those over a limit. It returns what people use, unless that is not known.
+func (g *memoryGuard) measure(read func([]int) map[int]process.Usage, running []serverMemory, limit int64) (used map[string]*personMemory, isKnown bool) {
+	leaders := make([]int, len(running))
+	for i, one := range running {
+		leaders[i] = one.in.pid()
+	}
+	uses := read(leaders)
+	if uses == nil {
+		return nil, false
+	}
+	used = make(map[string]*personMemory)
+	for _, one := range running {
+		use := uses[one.in.pid()]
+		one.in.note(use)
+		one.size = use.Memory
+		if ownLimit, key := one.server.memoryLimit(); ownLimit > 0 && one.size > ownLimit {
+			over := &MemoryLimitError{Used: one.size, Limit: ownLimit, Key: key}
+			one.server.stopFor(one.in, &Failure{
+				reason: "it was stopped, because its processes used " + over.Error(),
+				hint:   "let it do less at a time, or raise the limit", cause: over,
+			})
+			continue
+		}
 		owner := one.server.owner()
 		if owner == "" {
 			continue
 		}
-		one.size = sums[one.in.pid()]
 		if used[owner] == nil {
 			used[owner] = &personMemory{}
 		}
@@ -113,11 +194,16 @@ func (g *memoryGuard) look() bool {
 			one.enforce(limit)
 		}
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.used = used
-	g.active = limit > 0 && len(running) > 0 && sums != nil
-	return g.active
+	return used, true
+}
+
+// memoryLimit returns how much memory the processes of an instance may use together, and the key that says so; 0: any.
+func (s *Server) memoryLimit() (limit int64, key string) {
+	limit, key = s.config.Limits.Memory, keyOfServer
+	if box := s.config.Sandbox; box != nil && box.Memory > 0 && (limit == 0 || int64(box.Memory) < limit) {
+		return int64(box.Memory), keyOfSandbox
+	}
+	return limit, key
 }
 
 // enforce stops the largest server of a person who is over the limit. What is left counts at once.
@@ -128,9 +214,10 @@ func (u *personMemory) enforce(limit int64) {
 	}
 	largest := u.servers[0]
 	largest.server.stopFor(largest.in, &Failure{
-		reason: fmt.Sprintf("it was stopped, because the servers of one person used %s of memory, it the most of them with %s; the limit is %s (http.limits.memory)",
-			sizeText(u.total), sizeText(largest.size), sizeText(limit)),
-		hint: "let it do less at a time, or ask those who run the workbench for a higher limit",
+		reason: fmt.Sprintf("it was stopped, because the servers of one person used %s of memory, it the most of them with %s; the limit is %s (%s)",
+			sizeText(u.total), sizeText(largest.size), sizeText(limit), keyOfPerson),
+		hint:  "let it do less at a time, or ask those who run the workbench for a higher limit",
+		cause: &MemoryLimitError{Used: u.total, Limit: limit, Key: keyOfPerson},
 	})
 	u.total -= largest.size
 	u.servers = u.servers[1:]
@@ -153,9 +240,10 @@ func (g *memoryGuard) admit(s *Server) error {
 		return nil
 	}
 	return &Failure{
-		reason: fmt.Sprintf("it is not started, because your servers use %s of memory (%s), and the limit for one person is %s (http.limits.memory)",
-			sizeText(used.total), used.names(), sizeText(limit)),
-		hint: "end what you do not need of these and try again, or ask those who run the workbench for a higher limit",
+		reason: fmt.Sprintf("it is not started, because your servers use %s of memory (%s), and the limit for one person is %s (%s)",
+			sizeText(used.total), used.names(), sizeText(limit), keyOfPerson),
+		hint:  "end what you do not need of these and try again, or ask those who run the workbench for a higher limit",
+		cause: &MemoryLimitError{Used: used.total, Limit: limit, Key: keyOfPerson},
 	}
 }
 

@@ -2,16 +2,17 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/downstream"
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/process"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
 
@@ -24,19 +25,36 @@ func (r *rig) limitMemory(limit int64) {
 
 // weigh has the processes of clients count with sizes in MiB.
 func weigh(r *rig, sizes map[*Server]int64) {
-	byPID := make(map[int]int64)
+	byPID := make(map[int]process.Usage)
 	for server, size := range sizes {
-		byPID[server.Status().PID] = size << 20
+		byPID[server.Status().PID] = process.Usage{Memory: size << 20}
 	}
 	r.memory.mu.Lock()
 	defer r.memory.mu.Unlock()
-	r.memory.read = func([]int) map[int]int64 { return byPID }
+	r.memory.read = func([]int) map[int]process.Usage { return byPID }
+}
+
+// lookByHand has nobody look but the test.
+func lookByHand(r *rig) {
+	r.memory.mu.Lock()
+	defer r.memory.mu.Unlock()
+	r.memory.active = true
+}
+
+// looksAgain looks, and reports whether somebody looks later.
+func (r *rig) looksAgain() bool {
+	pause, _ := r.memory.look()
+	r.memory.mu.Lock()
+	defer r.memory.mu.Unlock()
+	r.memory.active = true
+	return pause > 0
 }
 
 const hungry = `{"tools":[{"name":"hi","inputSchema":{}},{"name":"wait","inputSchema":{}}],"calls":{"wait":[{"wait":"forever"}]}}`
 
 func TestPersonOverTheLimitOfMemory(t *testing.T) {
 	r := newRig(t, map[string]string{"A": hungry, "B": hungry, "C": hungry}, perPerson, Options{})
+	lookByHand(r)
 	a, b := person(t, "alice", ""), person(t, "bob", "")
 	for _, name := range []string{"A", "B"} {
 		<-a.begin(t, r.server(t, name), "hi")
@@ -55,7 +73,7 @@ func TestPersonOverTheLimitOfMemory(t *testing.T) {
 		used(a, "A"): 5 << 10, used(a, "B"): 1536, used(b, "A"): 1000, used(b, "B"): 1024, r.server(t, "A"): 100 << 10,
 	})
 	r.limitMemory(1 << 30) // before anybody has looked, nobody is over it
-	if !r.memory.look() {
+	if !r.looksAgain() {
 		t.Error("nobody looks again")
 	}
 	const want = "it was stopped, because the servers of one person used 6.5 GiB of memory, it the most of them with 5 GiB; the limit is 1 GiB (http.limits.memory); " +
@@ -102,7 +120,8 @@ func TestPersonOverTheLimitOfMemory(t *testing.T) {
 
 	// Without the limit, nobody looks and nothing is refused.
 	r.limitMemory(0)
-	if r.memory.look() {
+	r.looksAgain() // somebody was there since the last look
+	if r.looksAgain() {
 		t.Error("somebody looks without a limit")
 	}
 	if lease, err := r.server(t, "C").LeaseFor(t.Context(), a.ClientProfile); err != nil {
@@ -118,7 +137,7 @@ func TestMemoryOfAStart(t *testing.T) {
 	r.limitMemory(1 << 30)
 	r.memory.mu.Lock()
 	r.memory.active = true // the test looks
-	r.memory.read = func(leaders []int) map[int]int64 { return map[int]int64{leaders[0]: 2 << 30} }
+	r.memory.read = func(leaders []int) map[int]process.Usage { return map[int]process.Usage{leaders[0]: {Memory: 2 << 30}} }
 	r.memory.mu.Unlock()
 	server, m := r.server(t, "S"), person(t, "alice", "")
 	failed := make(chan error, 1)
@@ -169,10 +188,10 @@ func TestLooksAtMemoryAreBounded(t *testing.T) {
 		cfg.HTTP.Limits.Memory = 1 << 30
 		f.table.Store(f.tabulate(&cfg, f.table.Load()))
 		var looks atomic.Int32
-		f.memory.read = func([]int) map[int]int64 {
+		f.memory.read = func([]int) map[int]process.Usage {
 			looks.Add(1)
 			<-time.After(time.Second) // a machine with very many processes
-			return map[int]int64{}
+			return map[int]process.Usage{}
 		}
 		variant := server.For(person(t, "alice", "").ClientProfile)
 		variant.mu.Lock()
@@ -212,68 +231,116 @@ func TestSizeText(t *testing.T) {
 	}
 }
 
-// sharedLog is a log that can be read while it is written.
-type sharedLog struct {
-	mu   sync.Mutex
-	text strings.Builder
+// limited has servers without people in mind run with a limit of their own.
+func limited(limit int64, box *config.Sandbox) func(*config.Server) {
+	return func(server *config.Server) { server.Limits.Memory, server.Sandbox = limit, box }
 }
 
-func (l *sharedLog) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-// has reports whether a line has all parts, in this order.
-func (l *sharedLog) has(parts ...string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.text.String()) {
-		for _, part := range parts {
-			var found bool
-			if _, line, found = strings.Cut(line, part); !found {
-				line = "\x00"
-				break
-			}
-		}
-		if line != "\x00" {
-			return true
+func TestLimitOfAServer(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		own, sandbox int64
+		want         int64
+		key          string
+	}{
+		{"none", 0, 0, 0, keyOfServer},
+		{"its own", 5, 0, 5, keyOfServer},
+		{"the sandbox's", 0, 7, 7, keyOfSandbox},
+		{"the lower of two", 5, 7, 5, keyOfServer},
+		{"the lower of two, the other way round", 9, 7, 7, keyOfSandbox},
+	} {
+		s := &Server{}
+		limited(test.own, &config.Sandbox{Memory: int(test.sandbox)})(&s.config)
+		if got, key := s.memoryLimit(); got != test.want || key != test.key {
+			t.Errorf("%s: %d of %s", test.name, got, key)
 		}
 	}
-	return false
 }
 
-// The log says whose instance begins and ends, also that of one client alone, and that of one who uses too much memory.
-func TestLogsNameThePerson(t *testing.T) {
-	for name, change := range map[string]func(*config.Server){"per person": perPerson, "per client": perClient} {
-		t.Run(name, func(t *testing.T) {
-			log := &sharedLog{}
-			r := newRig(t, map[string]string{"S": hungry}, change, Options{
-				Log: slog.New(slog.NewTextHandler(log, nil)), Config: &config.Config{Secrets: []string{"hunter2hunter2"}},
-			})
-			a, b := person(t, "person f016", ""), person(t, "person 0b0b", "")
-			a.options.PersonName, b.options.PersonName = "Ada hunter2hunter2", "bob"
-			server := r.server(t, "S")
-			<-a.begin(t, server, "hi")
-			<-b.begin(t, server, "hi")
-			if err := call(t.Context(), server, "hi"); err != nil {
-				t.Fatal(err)
-			}
-			weigh(r, map[*Server]int64{server.For(a.ClientProfile): 5 << 10, server.For(b.ClientProfile): 1})
-			r.limitMemory(1 << 30)
-			r.memory.look()
-			const ada = `person="Ada [hidden]"`
-			for _, parts := range [][]string{
-				{`msg="server is ready"`, ada},
-				{`msg="server is ready"`, "person=bob"},
-				{`msg="server is ready" toolbox=T server=S pid=`},
-				{"level=WARN", `msg="server stopped"`, ada, "http.limits.memory"},
-			} {
-				eventually(t, strings.Join(parts, " … "), func() bool { return log.has(parts...) })
-			}
-			if log.has("hunter2") || log.has("person f016") {
-				t.Error("the log has a secret, or an id")
-			}
-		})
+// A server over its limit is stopped, alone; again and again, there is a pause before the next start.
+func TestServerOverItsLimitOfMemory(t *testing.T) {
+	r := newRig(t, map[string]string{"A": hungry, "B": hungry}, limited(64<<20, nil), Options{})
+	lookByHand(r)
+	a, b := r.server(t, "A"), r.server(t, "B")
+	if err := call(t.Context(), b, "hi"); err != nil {
+		t.Fatal(err)
+	}
+	for round := 1; round <= 2; round++ {
+		lease, err := a.Lease(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		end := make(ending, 1)
+		if _, err := lease.Session.CallTool(downstream.ToolCall{Name: "wait"}, end); err != nil {
+			t.Fatal(err)
+		}
+		weigh(r, map[*Server]int64{a: 63, b: 60})
+		if !r.looksAgain() || a.Status().State != Ready {
+			t.Fatal("it is stopped below its limit, or nobody looks again")
+		}
+		if use := lease.Usage(time.Now()); use == nil || use.Memory != 63<<20 {
+			t.Errorf("it is said to use %+v", use)
+		}
+		weigh(r, map[*Server]int64{a: 65, b: 60})
+		r.looksAgain()
+		over, ok := errors.AsType[*MemoryLimitError](lease.Explain(<-end))
+		if !ok || *over != (MemoryLimitError{Used: 65 << 20, Limit: 64 << 20, Key: "limits.memory"}) {
+			t.Fatalf("its call failed with: %v", over)
+		}
+		lease.Release()
+		status := a.Status()
+		if want := "it was stopped, because its processes used 65 MiB of memory; the limit is 64 MiB (limits.memory); let it do less at a time, or raise the limit"; status.LastError != want {
+			t.Errorf("its last error is %q", status.LastError)
+		}
+		if isBack := status.NextTry > 0; isBack != (round == 2) || status.Failures != round {
+			t.Errorf("after %d: %+v", round, status)
+		}
+	}
+	if b.Status().State != Ready {
+		t.Error("another server was stopped as well")
+	}
+}
+
+// Without a limit, somebody looks while servers are in use, and only then.
+func TestWhoIsLookedAt(t *testing.T) {
+	r := newRig(t, map[string]string{"A": hungry}, nil, Options{})
+	lookByHand(r)
+	a := r.server(t, "A")
+	if err := call(t.Context(), a, "hi"); err != nil {
+		t.Fatal(err)
+	}
+	weigh(r, map[*Server]int64{a: 1})
+	if pause, _ := r.memory.look(); pause != usagePause {
+		t.Errorf("the next look is in %s", pause)
+	}
+	if pause, _ := r.memory.look(); pause != 0 || !r.memory.sleeps.Load() {
+		t.Errorf("nobody uses it, and it is looked at in %s", pause)
+	}
+	if err := call(t.Context(), a, "hi"); err != nil {
+		t.Fatal(err)
+	}
+	r.memory.mu.Lock()
+	isAwake := r.memory.active && !r.memory.sleeps.Load()
+	r.memory.mu.Unlock()
+	if !isAwake {
+		t.Error("it is in use again, and nobody looks")
+	}
+}
+
+// What was seen long ago says nothing of a call, and what has just ended is as it was seen last.
+func TestUsageIsOfTheMoment(t *testing.T) {
+	in := &instance{}
+	lease := &Lease{instance: in}
+	if use := lease.Usage(time.Now()); use != nil {
+		t.Errorf("unseen: %+v", use)
+	}
+	in.note(process.Usage{Memory: 5, CPU: time.Second, Age: 2 * time.Second})
+	in.note(process.Usage{Memory: 6, CPU: 4 * time.Second, Age: 4 * time.Second})
+	in.note(process.Usage{})
+	if use := lease.Usage(time.Now()); use == nil || use.Memory != 6 || use.CPU != 1.5 {
+		t.Errorf("seen: %+v", use)
+	}
+	if use := lease.Usage(time.Now().Add(usageAge + time.Second)); use != nil {
+		t.Errorf("long ago: %+v", use)
 	}
 }

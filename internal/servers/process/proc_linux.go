@@ -17,6 +17,8 @@ type stat struct {
 	state                           byte
 	parent, group, session, threads int
 	pages                           int64 // resident pages
+	cpu                             int64 // in clock ticks, of the process and of those it has waited for
+	started                         int64 // in clock ticks since the system started
 }
 
 // alive is false for a zombie. A process whose first thread has ended also shows as zombie while other threads run.
@@ -49,6 +51,8 @@ func readStat(pid int) (stat, bool) {
 		session: number(3),
 		threads: number(17),
 		pages:   int64(number(21)),
+		cpu:     int64(number(11)) + int64(number(12)) + int64(number(13)) + int64(number(14)),
+		started: int64(number(19)),
 	}, true
 }
 

@@ -57,6 +57,11 @@ func play(role, report string, args []string) int {
 	case "fail":
 		fmt.Fprintln(os.Stderr, "EXAMPLE_API_KEY is not set")
 		return 3
+	case "employer":
+		_ = roleCommand("burn", report).Run()
+		io.Copy(io.Discard, os.Stdin)
+	case "burn":
+		burn()
 	case "crash":
 		unix.Kill(os.Getpid(), unix.SIGKILL)
 		pauseForEver()
@@ -201,4 +206,14 @@ func awaitReport(report, role string) {
 		}
 	}
 	must(errors.New(role + " did not report"))
+}
+
+// burnTime is how much time of a processor the role "burn" uses.
+const burnTime = 150 * time.Millisecond
+
+func burn() {
+	var used unix.Rusage
+	for used.Utime.Nano()+used.Stime.Nano() < int64(burnTime+tick) {
+		_ = unix.Getrusage(unix.RUSAGE_SELF, &used)
+	}
 }

@@ -121,6 +121,7 @@ func (b *builder) server(m member, p place, base inherited) Server {
 		Timeouts:     base.timeouts,
 		InheritEnv:   base.env,
 		Sandbox:      b.serverSandbox(n, p, base.sandbox),
+		Limits:       serverLimits(n.get("limits")),
 		Disabled:     n.get("disabled").isTrue(),
 		KeepDetached: n.get("keepDetached").isTrue(),
 		Instances:    n.get("instances").string(),
@@ -227,7 +228,7 @@ func (b *builder) transport(n *node, p place) string {
 func (b *builder) warnUseless(n *node, p place) {
 	useless, with := []string{"headers", "oauth"}, "no 'url'"
 	if n.get("url") != nil {
-		useless, with = []string{"args", "env", "cwd", "sandbox"}, "a 'url'"
+		useless, with = []string{"args", "env", "cwd", "sandbox", "limits"}, "a 'url'"
 	}
 	for _, m := range n.members {
 		if slices.Contains(useless, m.name) {

@@ -115,6 +115,7 @@ type Server struct {
 	Timeouts     Timeouts   // the server's own, else its toolbox's, the file's or the defaults
 	InheritEnv   InheritEnv // resolved in the same order
 	Sandbox      *Sandbox   // nil: it runs as the user
+	Limits       ServerLimits
 	Disabled     bool
 	KeepDetached bool
 

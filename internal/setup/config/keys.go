@@ -208,6 +208,10 @@ var serverObject = object{oneOf: []string{"command", "url", "builtin"}, keys: []
 	inheritEnvKey,
 	sandboxKey,
 	{
+		name: "limits", kinds: []kind{kindObject}, members: &serverLimitsObject, example: `{"memory": "512MiB"}`,
+		description: "What the server may use.",
+	},
+	{
 		name: "trustHints", kinds: []kind{kindBoolean}, fallback: "true",
 		description: "false: what the server says of its own tools, such as that one only reads, does not count for the policy and read_tool.",
 	},

@@ -36,6 +36,7 @@ func makeReference(t *testing.T) string {
 		{"`oauth.identityProvider`", "In `oauth`.", &identityProviderObject},
 		{"`timeouts`", "At the top, in a toolbox or in a server.", &timeoutsObject},
 		{"`sandbox`", "At the top or in a server; [sandbox.md](sandbox.md) has more about it.", &sandboxObject},
+		{"`limits`", "In a server; [running.md](running.md#limits-of-memory) has more about it.", &serverLimitsObject},
 		{"`results`", "At the top.", &resultsObject},
 		{"`policy`", "At the top; [policy.md](policy.md) has more about it.", &policyObject},
 		{"`policy.ask`", "In `policy`.", &policyAskObject},

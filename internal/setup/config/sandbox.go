@@ -12,7 +12,7 @@ type Sandbox struct {
 	Write   []string // likewise
 
 	Network    bool
-	Memory     int // of each process, in bytes; 0: no limit
+	Memory     int // of each process, and of all together, in bytes; 0: no limit
 	BestEffort bool
 
 	// Bound is the sandbox of the user's own file, if this one is a project's: of the paths, what both allow counts. Everything
@@ -45,7 +45,7 @@ var sandboxObject = object{isStrict: true, keys: []key{
 	},
 	{
 		name: "memory", kinds: []kind{kindInteger, kindString}, check: checkSandboxMemory, pattern: sizePattern, example: `"512MiB"`,
-		description: "The memory that each of its processes may allocate, in bytes or with a unit such as \"512MiB\". Memory that processes share does not count.",
+		description: "The memory that each of its processes may allocate, in bytes or with a unit such as \"512MiB\"; memory that processes share does not count. As 'limits.memory', it also bounds what they all use together.",
 	},
 	{
 		name: "bestEffort", kinds: []kind{kindBoolean}, fallback: "false",

@@ -51,6 +51,8 @@ type Server struct {
 	State     string    `json:"state"`
 	PID       int       `json:"pid,omitempty"`
 	Memory    int64     `json:"memoryBytes,omitempty"` // of all its processes; 0 if unknown
+	CPU       float64   `json:"cpuPercent,omitempty"`  // of one processor, of all its processes, since the last look at them; unknown if the memory is
+	CPUTime   float64   `json:"cpuSeconds,omitempty"`  // likewise, since its start, with processes that have ended and were waited for
 	Uptime    float64   `json:"uptimeSeconds,omitempty"`
 	Remote    bool      `json:"remote,omitempty"` // it has no process here, and no stderr
 	Requests  int       `json:"requests"`         // of any kind; the calls are in Activity

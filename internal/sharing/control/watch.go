@@ -39,8 +39,9 @@ type Counters struct {
 
 // ServerCounters are what is counted of one server. The counts of copies of a server are with the first of them.
 type ServerCounters struct {
-	Key    string `json:"key"` // see Server
-	Memory int64  `json:"memoryBytes"`
+	Key    string  `json:"key"` // see Server
+	Memory int64   `json:"memoryBytes"`
+	CPU    float64 `json:"cpuPercent,omitempty"`
 	meter.Counts
 }
 

@@ -97,7 +97,7 @@ func showClients(screen *tty.Screen, workbench control.Workbench) {
 
 // showServers writes the table of servers. Errors that do not fit beside it are below it, since they must not be cut.
 func showServers(screen *tty.Screen, workbench control.Workbench) {
-	columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "P50", "P95", "CALLS", "ERRORS", "STARTS"}
+	columns := []string{"SERVER", "STATE", "PID", "MEMORY", "UP", "P50", "P95", "CALLS", "ERRORS", "STARTS", "CPU"}
 	reasons := ReasonsOf(workbench.Servers)
 	if reasons != nil {
 		columns = slices.Insert(columns, 1, "COPY FOR")
@@ -156,7 +156,7 @@ func row(server control.Server, counts meter.Counts, isFirst bool) []tty.Cell {
 	default:
 		cells = append(cells, activityCells(counts)...)
 	}
-	return append(cells, tty.Cell{Text: fmt.Sprint(server.Starts)})
+	return append(cells, tty.Cell{Text: fmt.Sprint(server.Starts)}, tty.Cell{Text: Processor(server)})
 }
 
 // TroubleOf returns how often a server failed, the time of the next attempt, and the last error.
@@ -191,6 +191,17 @@ func Megabytes(bytes int64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.0f MB", float64(bytes)/1e6)
+}
+
+// Processor formats how much of one processor a server uses.
+func Processor(server control.Server) string {
+	switch {
+	case server.Memory == 0:
+		return "-"
+	case server.CPU > 0 && server.CPU < 1:
+		return "<1%"
+	}
+	return fmt.Sprintf("%.0f%%", server.CPU)
 }
 
 // Since formats a duration for a table.

@@ -27,10 +27,10 @@ func TestErrorsAreReadableOnNarrowScreens(t *testing.T) {
 		columns string
 		want    []string
 	}{
-		{"", []string{"files  ready        1234567  123 MB  4m10s  1.2ms  250ms  12     1       1", "0              0       failed 3 times, next try in 5s: " + trouble}},
+		{"", []string{"files  ready        1234567  123 MB  4m10s  1.2ms  250ms  12     1       1       0%", "0              0       -    failed 3 times, next try in 5s: " + trouble}},
 		{"80", []string{"1.2ms  250ms  12     1\n", "✗  starter/notes: failed 3 times, next try in 5s: the", "folder that it needs\n"}},
-		{"140", []string{"1.2ms  250ms  12     1       1\n", "\n✗  starter/notes: failed 3 times, next try in 5s: the", " needs\n"}},
-		{"240", []string{"STARTS  LAST ERROR\n", "next try in 5s: " + trouble}},
+		{"140", []string{"1.2ms  250ms  12     1       1       0%\n", "\n✗  starter/notes: failed 3 times, next try in 5s: the", " needs\n"}},
+		{"240", []string{"STARTS  CPU  LAST ERROR\n", "next try in 5s: " + trouble}},
 	} {
 		var page bytes.Buffer
 		Show(tty.New(&page, nil, func(string) string { return test.columns }), seen, Options{})

@@ -14,6 +14,7 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/gateway/call"
 	"github.com/mcp-workbench/mcp-workbench/internal/observe/history"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/terminal/overview"
 )
 
 // column is one of the table.
@@ -51,6 +52,8 @@ var columns = []column{
 	{title: "OWN", text: func(r *history.Record) string { return span(r.InWorkbench) }, right: true, gives: 9},
 	{title: "IN", text: func(r *history.Record) string { return size(r.RequestBytes) }, right: true, gives: 11},
 	{title: "OUT", text: func(r *history.Record) string { return size(r.ResponseBytes) }, right: true, gives: 10},
+	{title: "MEMORY", text: func(r *history.Record) string { return overview.Megabytes(r.Memory) }, right: true, gives: 13},
+	{title: "CPU", text: processor, right: true, gives: 14},
 	{title: "ARGUMENTS", text: func(r *history.Record) string { return r.Arguments }, style: faint, gives: 12, least: leastArguments},
 }
 
@@ -243,6 +246,9 @@ func outcomeOf(r *history.Record) string {
 	case call.StatusRPCError.String():
 		return "error " + r.ErrorType
 	case call.StatusFailed.String(), call.StatusRefused.String():
+		if r.MemoryLimit > 0 {
+			return fmt.Sprintf("%s: %s (%s of %s, %s)", r.Outcome, strings.ReplaceAll(r.ErrorType, "_", " "), mebibytes(r.Memory), mebibytes(r.MemoryLimit), r.LimitKey)
+		}
 		if r.ErrorType != "" && r.ErrorType != r.Outcome {
 			return r.Outcome + ": " + strings.ReplaceAll(r.ErrorType, "_", " ")
 		}
@@ -277,6 +283,16 @@ func span(seconds float64) string {
 		return fmt.Sprintf("%.0fs", seconds)
 	}
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}
+
+// mebibytes writes a size in the unit that limits are mostly written in.
+func mebibytes(bytes int64) string { return fmt.Sprintf("%d MiB", (bytes+1<<19)>>20) }
+
+func processor(r *history.Record) string {
+	if r.Memory == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f%%", r.CPU)
 }
 
 // size writes a number of bytes.

@@ -35,8 +35,8 @@ func TestColumnsGiveWay(t *testing.T) {
 		width int
 		want  string
 	}{
-		{0, "TIME CLIENT TOOL OUTCOME TOTAL START SERVER PERSON OWN IN OUT ARGUMENTS"},
-		{200, "TIME CLIENT TOOL OUTCOME TOTAL START SERVER PERSON OWN IN OUT ARGUMENTS"},
+		{0, "TIME CLIENT TOOL OUTCOME TOTAL START SERVER PERSON OWN IN OUT MEMORY CPU ARGUMENTS"},
+		{200, "TIME CLIENT TOOL OUTCOME TOTAL START SERVER PERSON OWN IN OUT MEMORY CPU ARGUMENTS"},
 		{140, "TIME CLIENT TOOL OUTCOME TOTAL START SERVER PERSON OWN IN OUT ARGUMENTS"},
 		{115, "TIME CLIENT TOOL OUTCOME TOTAL START SERVER PERSON OWN IN OUT"},
 		{80, "TIME CLIENT TOOL OUTCOME TOTAL START SERVER"},
@@ -158,6 +158,10 @@ func TestTexts(t *testing.T) {
 		{outcomeOf(&history.Record{Outcome: "JSON-RPC error", ErrorType: "-32602"}), "error -32602"},
 		{outcomeOf(&history.Record{Outcome: "failed", ErrorType: "server_ended"}), "failed: server ended"},
 		{outcomeOf(&history.Record{Outcome: "failed", ErrorType: "failed"}), "failed"},
+		{
+			outcomeOf(&history.Record{Outcome: "failed", ErrorType: "memory_limit", Memory: 600 << 20, MemoryLimit: 512 << 20, LimitKey: "limits.memory"}),
+			"failed: memory limit (600 MiB of 512 MiB, limits.memory)",
+		},
 		{outcomeOf(&history.Record{Outcome: "refused", ErrorType: "denied"}), "refused: denied"},
 		{outcomeOf(&history.Record{Outcome: "cancelled", ErrorType: "cancelled"}), "cancelled"},
 		{clientOf(&history.Record{Caller: "stdio"}), "stdio"},

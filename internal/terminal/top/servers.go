@@ -107,10 +107,14 @@ func (m *model) serverColumns() []column {
 	columns = append(columns, countColumns(counts)...)
 	return m.withWorkbench(append(columns,
 		number("MEMORY", 7, 7, func(one item) int64 { return serverOf(one).Memory }, overview.Megabytes),
-		number("UP", 6, 8, func(one item) float64 { return m.uptime(serverOf(one)).Seconds() }, func(seconds float64) string { return overview.Since(seconds2(seconds)) }),
-		number("PID", 7, 9, func(one item) int { return serverOf(one).PID }, count),
-		number("STARTS", 6, 10, func(one item) int { return serverOf(one).Starts }, strconv.Itoa),
-		column{title: "LAST ERROR", rank: 11, cell: func(one item) tty.Cell { return tty.Cell{Text: m.trouble(serverOf(one))} }},
+		column{
+			title: "CPU", width: 4, rank: 8, right: true, cell: func(one item) tty.Cell { return tty.Cell{Text: overview.Processor(serverOf(one).Server)} },
+			compare: most(func(one item) float64 { return serverOf(one).CPU }),
+		},
+		number("UP", 6, 9, func(one item) float64 { return m.uptime(serverOf(one)).Seconds() }, func(seconds float64) string { return overview.Since(seconds2(seconds)) }),
+		number("PID", 7, 10, func(one item) int { return serverOf(one).PID }, count),
+		number("STARTS", 6, 11, func(one item) int { return serverOf(one).Starts }, strconv.Itoa),
+		column{title: "LAST ERROR", rank: 12, cell: func(one item) tty.Cell { return tty.Cell{Text: m.trouble(serverOf(one))} }},
 	))
 }
 
@@ -231,7 +235,7 @@ func processText(m *model, s *server) string {
 	if s.Remote {
 		return "none: a remote server"
 	}
-	return fmt.Sprintf("%s, %s, up %s", count(s.PID), overview.Megabytes(s.Memory), overview.Since(m.uptime(s)))
+	return fmt.Sprintf("%s, %s, %s CPU, up %s", count(s.PID), overview.Megabytes(s.Memory), overview.Processor(s.Server), overview.Since(m.uptime(s)))
 }
 
 // first returns a label for the first of several lines.

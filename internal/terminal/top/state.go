@@ -102,7 +102,7 @@ func (b *bench) setServers(all []control.Server, now time.Time) {
 			b.servers = append(b.servers, server{})
 		}
 		if one.PID != 0 && one.Memory == 0 {
-			one.Memory = b.servers[at].Memory // which is told with the counters
+			one.Memory, one.CPU = b.servers[at].Memory, b.servers[at].CPU // which are told with the counters
 		}
 		b.servers[at].Server, b.servers[at].seen = one, now
 	}
@@ -178,7 +178,7 @@ func (b *bench) setCounters(counters *control.Counters) {
 	b.memory = counters.Memory
 	for _, one := range counters.Servers {
 		if at, known := b.at[one.Key]; known {
-			b.servers[at].Memory, b.servers[at].counts = one.Memory, one.Counts
+			b.servers[at].Memory, b.servers[at].CPU, b.servers[at].counts = one.Memory, one.CPU, one.Counts
 		}
 	}
 }

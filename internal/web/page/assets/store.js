@@ -194,7 +194,7 @@ function applyServers(bench, list, former = bench.servers) {
 function applyCounters(bench, counters) {
   const second = Math.floor(Date.now() / 1000);
   bench.state = { ...bench.state, memoryBytes: counters.memoryBytes };
-  for (const { key, memoryBytes, ...counts } of counters.servers ?? []) {
+  for (const { key, memoryBytes, cpuPercent, ...counts } of counters.servers ?? []) {
     const row = bench.servers.get(key);
     if (!row) continue;
     if (row.counts !== noCounts) {
@@ -207,6 +207,7 @@ function applyCounters(bench, counters) {
     }
     row.counts = counts;
     row.memoryBytes = memoryBytes;
+    row.cpuPercent = cpuPercent;
   }
   touch('state', 'servers');
 }

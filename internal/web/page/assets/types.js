@@ -29,6 +29,7 @@
  * @property {"faulty"|"idle"|"starting"|"ready"|"backing off"|"login needed"|"stopping"} state
  * @property {number} [pid] of its process
  * @property {number} [memoryBytes]
+ * @property {number} [cpuPercent] of one processor; unknown if the memory is
  * @property {number} [uptimeSeconds]
  * @property {boolean} [remote]
  * @property {number} requests
@@ -164,7 +165,7 @@
  * @property {Workbench} [state]
  * @property {Server[]} [servers]
  * @property {string[]} [removed]
- * @property {{at: string, memoryBytes: number, servers: (Counts & {key: string, memoryBytes: number})[]}} [counters]
+ * @property {{at: string, memoryBytes: number, servers: (Counts & {key: string, memoryBytes: number, cpuPercent?: number})[]}} [counters]
  * @property {{calls: CallRecord[], skipped?: number}} [calls]
  * @property {{calls: RunningCall[], more?: number}} [running]
  * @property {Question[]} [questions]

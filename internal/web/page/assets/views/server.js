@@ -104,7 +104,7 @@ export function ServerDetail({ row }) {
       ['State', html`<${Status} word=${stateOf(row)} />${stateOf(row) === 'failed' ? html` <span class="muted">(started again when it is needed)</span>` : ''}${row.since ? html` <span class="muted">for <${Elapsed} since=${row.since} /></span>` : ''}`],
       ['Workbench', workbenches.value.length > 1 && html`<${Text} text=${`${benchLabel(row.workbench)}, PID ${row.workbench}`} />`],
       ['Calls, last 5 min', html`<span>${numberText(counts.calls)}${counts.errors ? html`, <span class="bad-text">${numberText(counts.errors)} failed</span>` : ''}${counts.calls ? `, half within ${durationText(counts.p50Seconds)}, 95 % within ${durationText(counts.p95Seconds)}` : ''}</span>`],
-      ['Memory', row.memoryBytes ? html`<${Bytes} bytes=${row.memoryBytes} />` : ''], ['Software', detail?.software && html`<${Text} text=${detail.software} />`],
+      ['Memory', row.memoryBytes ? html`<${Bytes} bytes=${row.memoryBytes} />` : ''], ['Processor', row.memoryBytes ? `${(row.cpuPercent ?? 0).toFixed(1)} %` : ''], ['Software', detail?.software && html`<${Text} text=${detail.software} />`],
       ['Protocol', row.revision], ['Tools', numberText(row.tools)], ['Clients', numberText(row.clients)], ['Restarts', row.restarts ? numberText(row.restarts) : ''],
       [row.remote ? 'Address' : 'Command', detail?.command && html`<code><${Text} text=${detail.command} /></code>`], ['Configured in', detail?.config && html`<${Text} text=${detail.config} />`],
       ['This copy is for', reasons(row.why).join('; ')],

@@ -1,34 +1,61 @@
 package process
 
-import "os"
+import (
+	"os"
+	"time"
 
-// Memory returns the resident memory of process trees, in bytes. A process that has exited counts 0; shared memory
-// counts for each process. Processes that a server left behind count for it: they are children of this program, and have
-// the mark of the server.
-func Memory(leaders []int) map[int]int64 {
+	"golang.org/x/sys/unix"
+)
+
+// tick is the unit of times in /proc: USER_HZ, which is the same on all architectures that we are built for.
+const tick = 10 * time.Millisecond
+
+// Measure returns what process trees use. A process that has exited uses nothing. Processes that a server left behind count for
+// it while they run: they are children of this program, and have the mark of the server.
+func Measure(leaders []int) map[int]Usage {
 	pids, err := listProcesses()
 	if err != nil {
 		return nil
 	}
-	children, resident := make(map[int][]int), make(map[int]int64)
-	page := int64(os.Getpagesize())
+	children, uses := make(map[int][]int), make(map[int]Usage)
+	page, now := int64(os.Getpagesize()), sinceBoot()
 	for _, pid := range append(pids, os.Getpid()) {
-		if s, ok := readStat(pid); ok && s.alive() {
-			children[s.parent] = append(children[s.parent], pid)
-			resident[pid] = s.pages * page
+		s, ok := readStat(pid)
+		if !ok {
+			continue
 		}
+		use := Usage{CPU: time.Duration(s.cpu) * tick}
+		if s.alive() {
+			children[s.parent] = append(children[s.parent], pid)
+			use.Memory, use.Age = s.pages*page, max(now-time.Duration(s.started)*tick, tick)
+		} else if s.parent != os.Getpid() { // nobody waits for our own but we, and at once
+			children[s.parent] = append(children[s.parent], pid)
+		}
+		uses[pid] = use
 	}
 	orphans := orphansOf(leaders, children[os.Getpid()])
-	sums := make(map[int]int64, len(leaders))
+	sums := make(map[int]Usage, len(leaders))
 	for _, leader := range leaders {
+		sum := Usage{Age: uses[leader].Age}
 		todo := append([]int{leader}, orphans[leader]...)
 		for len(todo) > 0 {
 			pid := todo[len(todo)-1]
 			todo = append(todo[:len(todo)-1], children[pid]...)
-			sums[leader] += resident[pid]
+			sum.Memory += uses[pid].Memory
+			sum.CPU += uses[pid].CPU
 		}
+		sums[leader] = sum
 	}
 	return sums
+}
+
+// sinceBoot returns the time since the system started, which the start of processes is counted from.
+func sinceBoot() time.Duration {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
+		return 0 // cannot be: Linux has this clock
+	}
+	return time.Duration(now.Nano())
 }
 
 // orphansOf returns which of our children are not started by us but were left behind by one of the servers, by the leader of
