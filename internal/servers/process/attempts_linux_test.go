@@ -64,6 +64,7 @@ var hostilities = []hostility{
 	{name: "attributes"},
 	{name: "file-version"},
 	{name: "subvolume"},
+	{name: "lease", control: true},
 	{name: "create-setuid", control: true},
 	{name: "create-setuid-2", control: true},
 	{name: "create-setuid-unnamed", control: true},

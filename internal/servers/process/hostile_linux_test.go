@@ -86,6 +86,9 @@ var attempts = map[string]func(args []string) error{
 	"attributes":   func(args []string) error { return setFlags(args[0]) },
 	"file-version": func(args []string) error { return command(args[0], 0x40086604) }, // EXT4_IOC_SETVERSION
 	"subvolume":    func(args []string) error { return command(filepath.Dir(args[0]), 0x5000940e) },
+	"lease": func(args []string) error {
+		return fromOpen(args[0], func(f *os.File) error { _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); return err })
+	},
 	"create-setuid": func(args []string) error {
 		return closedFD(unix.Open(filepath.Join(args[1], "new"), unix.O_CREAT|unix.O_RDWR, 0o4755))
 	},

@@ -93,6 +93,8 @@ func newFilter(network, hasWarden bool) []instruction {
 		whenEqual(unix.SYS_SOCKET, socketRules(network)),
 		whenEqual(unix.SYS_SOCKETPAIR, pairRules()),
 		whenEqual(unix.SYS_PRLIMIT64, limitRules()),
+		// A lease on a file that can only be read keeps others from writing to it.
+		whenEqual(unix.SYS_FCNTL, slices.Concat(loadArg(1), whenAny([]uint32{unix.F_SETLEASE, setDelegation}, refuse(unix.EPERM)), allow())),
 		whenEqual(unix.SYS_OPENAT, modeRules(2, 3)),
 		whenEqual(unix.SYS_MKNODAT, modeRules(-1, 2)),
 		arch.rules,
@@ -105,6 +107,9 @@ func newFilter(network, hasWarden bool) []instruction {
 		allow(),
 	)
 }
+
+// setDelegation is F_SETDELEG, a lease on a folder.
+const setDelegation = 1024 + 16
 
 // namespaces are the flags that make namespaces.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
