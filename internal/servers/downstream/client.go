@@ -58,6 +58,9 @@ type UnreachableError struct {
 
 func (e *UnreachableError) Error() string { return "cannot connect to the server: " + e.text }
 
+// Words returns the part of the text that names the host or the address, which may be a secret.
+func (e *UnreachableError) Words() string { return e.text }
+
 // Unwrap returns the error of the system.
 func (e *UnreachableError) Unwrap() error { return e.err }
 

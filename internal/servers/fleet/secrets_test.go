@@ -191,3 +191,15 @@ func TestSecretsInAnotherEnvironment(t *testing.T) {
 		})
 	}
 }
+
+// What is said of an address that does not answer names the host, which may be a secret.
+func TestSecretInTheHost(t *testing.T) {
+	folder := t.TempDir()
+	writePrivate(t, filepath.Join(folder, "host"), "127.0.0.1")
+	definition := withForms(t, folder, `"url": "http://${file:host}:1/mcp"`)
+	_, server := remoteRig(t, definition.URL, "", func(s *config.Server) { s.Deferred = definition.Deferred }, Options{})
+	err := call(t.Context(), server, "a")
+	if err == nil || strings.Contains(err.Error(), "127.0.0.1") || !strings.Contains(err.Error(), "cannot connect to the server: ") {
+		t.Error(err)
+	}
+}

@@ -4,12 +4,15 @@ package process
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
 )
@@ -59,6 +62,13 @@ var hostilities = []hostility{
 	{name: "utimes", control: true},
 	{name: "setxattr"},
 	{name: "attributes"},
+	{name: "file-version"},
+	{name: "subvolume"},
+	{name: "lease", control: true},
+	{name: "create-setuid", control: true},
+	{name: "create-setuid-2", control: true},
+	{name: "create-setuid-unnamed", control: true},
+	{name: "make-setuid", control: true},
 
 	{name: "read", listed: true, control: true},
 	{name: "read-link", listed: true, control: true},
@@ -197,4 +207,23 @@ func firstPage(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSuffix(line, "-")
+}
+
+// command gives a file system a command about a file that can only be read.
+func command(path string, number uintptr) error {
+	return fromOpen(path, func(f *os.File) error {
+		argument := [4096]byte{8: 'x'}
+		err := call(unix.SYS_IOCTL, f.Fd(), number, uintptr(unsafe.Pointer(&argument)), 0)
+		if errors.Is(err, unix.ENOTTY) {
+			return nil // another file system would have done it
+		}
+		return err
+	})
+}
+
+func closedFD(fd int, err error) error {
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
 }

@@ -126,7 +126,7 @@ func TestLedgerIsPrivate(t *testing.T) {
 	start(t, h, roleSpec("plain", newReport(t)))
 	for path, want := range map[string]os.FileMode{
 		filepath.Join(state, ledgerFolder): os.ModeDir | 0o700,
-		h.platform.ledger.path:             0o600,
+		h.platform.ledger.path:             0o200,
 	} {
 		info, err := os.Stat(path)
 		if err != nil {

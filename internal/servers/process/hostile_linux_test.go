@@ -79,11 +79,26 @@ var attempts = map[string]func(args []string) error{
 		}
 		return os.Chmod(planted, 0o755|os.ModeSetuid)
 	},
-	"chown":       func(args []string) error { return os.Chown(args[0], os.Getuid(), os.Getgid()) },
-	"lchown":      func(args []string) error { return os.Lchown(args[0], -1, os.Getgid()) },
-	"utimes":      func(args []string) error { return os.Chtimes(args[0], time.Unix(1, 0), time.Unix(1, 0)) },
-	"setxattr":    func(args []string) error { return unix.Setxattr(args[0], "user.note", []byte("x"), 0) },
-	"attributes":  func(args []string) error { return setFlags(args[0]) },
+	"chown":        func(args []string) error { return os.Chown(args[0], os.Getuid(), os.Getgid()) },
+	"lchown":       func(args []string) error { return os.Lchown(args[0], -1, os.Getgid()) },
+	"utimes":       func(args []string) error { return os.Chtimes(args[0], time.Unix(1, 0), time.Unix(1, 0)) },
+	"setxattr":     func(args []string) error { return unix.Setxattr(args[0], "user.note", []byte("x"), 0) },
+	"attributes":   func(args []string) error { return setFlags(args[0]) },
+	"file-version": func(args []string) error { return command(args[0], 0x40086604) }, // EXT4_IOC_SETVERSION
+	"subvolume":    func(args []string) error { return command(filepath.Dir(args[0]), 0x5000940e) },
+	"lease": func(args []string) error {
+		return fromOpen(args[0], func(f *os.File) error { _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); return err })
+	},
+	"create-setuid": func(args []string) error {
+		return closedFD(unix.Open(filepath.Join(args[1], "new"), unix.O_CREAT|unix.O_RDWR, 0o4755))
+	},
+	"create-setuid-2": func(args []string) error {
+		return closedFD(unix.Openat2(unix.AT_FDCWD, filepath.Join(args[1], "new"), &unix.OpenHow{Flags: unix.O_CREAT | unix.O_RDWR, Mode: 0o4755}))
+	},
+	"create-setuid-unnamed": func(args []string) error {
+		return closedFD(unix.Open(args[1], unix.O_TMPFILE|unix.O_RDWR, 0o2755))
+	},
+	"make-setuid": func(args []string) error { return unix.Mknod(filepath.Join(args[1], "new"), unix.S_IFREG|0o4755, 0) },
 	"read":        func(args []string) error { return readFile(args[0]) },
 	"read-link":   func(args []string) error { return readThroughLink(args[0], args[1]) },
 	"read-procfs": func(args []string) error { return readFile("/proc/self/root" + args[0]) },

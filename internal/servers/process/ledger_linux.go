@@ -22,6 +22,10 @@ const (
 	unfinished    = ".new"
 	unfinishedAge = time.Hour // after which an unfinished ledger file is deleted
 
+	// ledgerMode lets nobody read a ledger file: a lock needs an open file, and a sandboxed server that reads everything would take
+	// the lock once the workbench and its guard are killed. The next start would think that they live, and leave the server alone.
+	ledgerMode = 0o200
+
 	// leftoverLimit bounds the time that a start spends on ending leftovers of earlier runs; the rest is for the next
 	// start.
 	leftoverLimit = 5 * time.Second
@@ -43,7 +47,7 @@ func openLedger(stateDir string, r run) (*ledger, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, r.String())
-	file, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := os.OpenFile(path+unfinished, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ledgerMode)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +114,7 @@ func endLeftovers(stateDir string, log *slog.Logger) {
 
 // endLeftover ends one run unless its file is locked.
 func endLeftover(ctx context.Context, path string, r run) error {
-	file, err := os.OpenFile(path, os.O_RDWR, 0) // NFS locks only writable files
+	file, err := os.OpenFile(path, os.O_WRONLY, 0) // NFS locks only writable files
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -123,13 +127,27 @@ func endLeftover(ctx context.Context, path string, r run) error {
 	} else if err != nil {
 		return fmt.Errorf("locking %s: %w", path, err)
 	}
-	boot := make([]byte, 64)
-	n, _ := file.Read(boot) // an unreadable id counts as different
-	if string(boot[:n]) == bootID() {
+	if noted, err := readLedger(file); err == nil && noted == bootID() { // an unreadable id counts as different
 		if err := (target{run: r}).sweep(ctx, guardGrace, killLimit); err != nil {
 			return err
 		}
 	}
 	removeBoxes(filepath.Dir(filepath.Dir(path)), r.String())
 	return os.Remove(path)
+}
+
+// readLedger returns what is in a ledger file, which has to be locked, and cannot be read otherwise.
+func readLedger(file *os.File) (string, error) {
+	if err := file.Chmod(ledgerMode | 0o400); err != nil {
+		return "", err
+	}
+	defer func() { _ = file.Chmod(ledgerMode) }() // it is removed soon
+	readable, err := os.Open(file.Name())
+	if err != nil {
+		return "", err
+	}
+	defer readable.Close()
+	text := make([]byte, 64)
+	n, err := readable.Read(text)
+	return string(text[:n]), err
 }

@@ -220,6 +220,19 @@ func TestSandboxedServersEndWithTheWorkbench(t *testing.T) {
 	})
 }
 
+// A server that could lock the note of its run would outlive a workbench that is killed together with its guard.
+func TestSandboxedServerCannotLockItsRun(t *testing.T) {
+	needSandbox(t)
+	h := newTestHost(t, HostOptions{StateDir: t.TempDir()})
+	box := &Sandbox{Policy: sandbox.Policy{ReadAll: true}}
+	if result := attempt(t, h, box, "read", ownExecutable); result != "done" {
+		t.Fatalf("it cannot read: %s", result)
+	}
+	if result := attempt(t, h, box, "read", h.platform.ledger.path); !strings.HasPrefix(result, "refused: ") {
+		t.Errorf("it can open the note of the run: %s", result)
+	}
+}
+
 // playSandboxedWorkbench runs servers in sandboxes, and prints what one of them says, until it is killed.
 func playSandboxedWorkbench(report, state string) {
 	h := NewHost(HostOptions{StateDir: state})

@@ -93,16 +93,23 @@ func newFilter(network, hasWarden bool) []instruction {
 		whenEqual(unix.SYS_SOCKET, socketRules(network)),
 		whenEqual(unix.SYS_SOCKETPAIR, pairRules()),
 		whenEqual(unix.SYS_PRLIMIT64, limitRules()),
+		// A lease on a file that can only be read keeps others from writing to it.
+		whenEqual(unix.SYS_FCNTL, slices.Concat(loadArg(1), whenAny([]uint32{unix.F_SETLEASE, setDelegation}, refuse(unix.EPERM)), allow())),
+		whenEqual(unix.SYS_OPENAT, modeRules(2, 3)),
+		whenEqual(unix.SYS_MKNODAT, modeRules(-1, 2)),
 		arch.rules,
 		whenAny(slices.Concat(metadataCalls, arch.metadata), metadata),
 		whenAny(attributeCalls, refuse(unix.EOPNOTSUPP)),
-		// The flags of clone3 are in memory, where a filter cannot see them. Programs use clone instead. Without io_uring,
-		// they use the usual calls.
-		whenAny([]uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}, refuse(unix.ENOSYS)),
+		// The flags of clone3 and the mode of openat2 are in memory, where a filter cannot see them. Programs use clone and
+		// openat instead. Without io_uring, they use the usual calls.
+		whenAny([]uint32{unix.SYS_CLONE3, unix.SYS_OPENAT2, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}, refuse(unix.ENOSYS)),
 		whenAny(slices.Concat(closedCalls, arch.closed), refuse(unix.EPERM)),
 		allow(),
 	)
 }
+
+// setDelegation is F_SETDELEG, a lease on a folder.
+const setDelegation = 1024 + 16
 
 // namespaces are the flags that make namespaces.
 const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
@@ -153,21 +160,15 @@ func limitRules() []instruction {
 
 const rlimitLocks = unix.RLIMIT_LOCKS
 
-// ioctlRules refuse what types into a terminal, and what changes attributes of files that can only be read.
-func ioctlRules() []instruction {
-	const (
-		tiocLinux       = 0x541c
-		setVersion      = 0x40087602
-		setAttributes   = 0x401c5820
-		setEncryption   = 0x800c6613
-		setFlags        = 0x40086602
-		setFlags32      = 0x40046602
-		setVersion32    = 0x40047602
-		enableIntegrity = 0x40806685
-	)
-	return slices.Concat(loadArg(1),
-		whenAny([]uint32{unix.TIOCSTI, tiocLinux, unix.TIOCSETD, setFlags, setFlags32, setAttributes, setVersion, setVersion32, setEncryption, enableIntegrity}, refuse(unix.EPERM)),
-		allow())
+// modeRules refuse to create a file that runs as its user or group whoever starts it. mode is the argument that has it; flags is
+// that with flags which say whether there is a mode, or -1.
+func modeRules(flags int, mode uint32) []instruction {
+	rules := slices.Concat(loadArg(mode), when(unix.BPF_JSET, unix.S_ISUID|unix.S_ISGID, refuse(unix.EPERM)), allow())
+	if flags < 0 {
+		return rules
+	}
+	const creates = unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY
+	return slices.Concat(loadArg(uint32(flags)), when(unix.BPF_JSET, creates, rules), allow())
 }
 
 // metadataCalls change modes, owners and times. Landlock does not check them.

@@ -17,7 +17,12 @@ var processor = architecture{
 		unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_MODIFY_LDT, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS, unix.SYS__SYSCTL,
 		unix.SYS_CREATE_MODULE, unix.SYS_GET_KERNEL_SYMS, unix.SYS_QUERY_MODULE, unix.SYS_KEXEC_FILE_LOAD,
 	},
-	rules: whenEqual(unix.SYS_SETRLIMIT, slices.Concat(loadArg(0), whenEqual(rlimitLocks, refuse(unix.EPERM)), allow())),
+	rules: slices.Concat(
+		whenEqual(unix.SYS_SETRLIMIT, slices.Concat(loadArg(0), whenEqual(rlimitLocks, refuse(unix.EPERM)), allow())),
+		whenEqual(unix.SYS_OPEN, modeRules(1, 2)),
+		whenEqual(unix.SYS_CREAT, modeRules(-1, 1)),
+		whenEqual(unix.SYS_MKNOD, modeRules(-1, 1)),
+	),
 }
 
 func init() {

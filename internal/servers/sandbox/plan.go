@@ -52,6 +52,9 @@ func NewPlan(policy Policy, program Program) (*Plan, error) {
 		return nil, err
 	}
 	plan.Write = outermost(slices.Concat(own, write))
+	if err := checkLinks(&policy, program.Dir, plan.Write); err != nil {
+		return nil, err
+	}
 	env := newEnvironment(program.Env, plan.Write)
 	env.set("TMPDIR", own[0])
 	env.set("TMP", own[0])
@@ -60,9 +63,12 @@ func NewPlan(policy Policy, program Program) (*Plan, error) {
 	plan.Env = env.entries
 	if !policy.readsAll() {
 		if program.Own && policy.Bound.readsAll() {
+			if link := linkWithin(program.Dir, plan.Write); link != "" {
+				return nil, failure("Name what the link is to lead to.", "'cwd' is %s, which the link %s is part of, and the server could let that link lead anywhere: it is in a folder that the server can change", program.Dir, link)
+			}
 			read = append(read, program.Dir)
 		}
-		read = slices.Concat(read, existing(systemPaths()), existing(programPaths(program, env)))
+		read = slices.Concat(read, existing(systemPaths()), programPaths(program, env))
 		plan.Read = outermost(read)
 	}
 	return plan, nil
@@ -140,8 +146,7 @@ func realPaths(key string, paths []string, dir string) ([]string, error) {
 	return found, nil
 }
 
-// outermost returns paths without those that are within another one. That is more than tidiness: what a program can write
-// to, it can replace by a link, and the next start would allow what the link leads to.
+// outermost returns paths without those that are within another one.
 func outermost(paths []string) []string {
 	var kept []string
 	for _, path := range paths {

@@ -192,3 +192,54 @@ func TestPlanOfCaches(t *testing.T) {
 		t.Errorf("without a network, npm does not know: %q", plan.Env)
 	}
 }
+
+// A program that replaces what it can change by links, or names others in it, can read and write no more at its next start.
+func TestPlanBelievesNothingThatTheProgramCanChange(t *testing.T) {
+	at := layout(t, append(base, "project/", "secret/key", "secret/package.json", "home/.ssh/bin/python3", "home/.ssh/key", "home/.local/share/uv/python/bin/python3",
+		"project/script.js -> secret/key", "project/venv/bin/python3", "project/linked/bin -> secret", "project/out -> secret", "named -> project",
+		"project/tool -> home/.ssh/key", "project/good/bin/python -> home/.local/share/uv/python/bin/python3")...)
+	for name, content := range map[string]string{
+		"project/venv/pyvenv.cfg": "home = " + at("project/linked/bin") + "\n",
+		"project/start":           "#!" + at("home/.ssh/bin/python3") + "\n",
+		"project/loop":            "#!" + at("loop") + "\n",
+		"loop":                    "#!" + at("project/loop") + "\n",
+	} {
+		if err := os.WriteFile(at(name), []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, program := range map[string]Program{
+		"a script":              {Path: at("bin/node"), Args: []string{"script.js"}, Dir: at("project")},
+		"a virtual environment": {Path: at("project/venv/bin/python3")},
+		"a first line":          {Path: at("project/start")},
+		"a link":                {Path: at("project/tool")},
+		"a loop":                {Path: at("project/loop")},
+		"a link to Python":      {Path: at("project/good/bin/python")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := planFor(t, at, Policy{Write: []string{at("named")}}, program)
+			for _, path := range []string{"secret/key", "home/.ssh/key", "home/.ssh/bin/python3"} {
+				if plan.Reads(at(path)) {
+					t.Errorf("%s can be read: %q", path, plan.Read)
+				}
+			}
+			if name == "a link to Python" && !plan.Reads(at("home/.local/share/uv/python/bin/python3")) {
+				t.Errorf("the program of a version manager cannot be read: %q", plan.Read)
+			}
+		})
+	}
+	for name, policy := range map[string]Policy{
+		"write":  {ReadAll: true, Write: []string{at("project/out"), at("project")}},
+		"read":   {Read: []string{at("named/out")}, Write: []string{at("project")}},
+		"folder": {Read: []string{Cwd}, Write: []string{at("project")}},
+		"bound":  {ReadAll: true, Write: []string{"/"}, Bound: &Policy{ReadAll: true, Write: []string{at("project"), at("project/out")}}},
+		"own":    {Write: []string{at("project")}},
+	} {
+		t.Run("named/"+name, func(t *testing.T) {
+			_, err := NewPlan(policy, Program{Path: at("bin/program"), Temp: at("temp"), Cache: at("cache"), Dir: at("project/out"), Own: true})
+			if err == nil || !strings.Contains(err.Error(), "the server could let that link lead anywhere") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}

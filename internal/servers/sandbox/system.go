@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/base/safefile"
 )
 
 // systemPaths are what programs read to run, whatever they do: libraries, programs of the system, certificates, names,
@@ -43,14 +45,21 @@ var managers = []string{
 	".local/share/uv", ".local/share/pipx", ".local/pipx", ".local/share/pnpm", ".bun/bin", ".deno/bin", ".cargo/bin", ".sdkman",
 }
 
-// programPaths returns what a program needs for itself: its file, the interpreter of it, the package that it belongs to,
-// and that of the script in its arguments.
+// finder finds what a program needs for itself. It believes nothing that the program itself can change: a link, the first line of
+// a script or the settings of a virtual environment would let its next start read whatever it likes.
+type finder struct {
+	env  *environment
+	home string
+}
+
+// programPaths returns what a program needs for itself, without symbolic links: its file, the interpreter of it, the package that it
+// belongs to, and that of the script in its arguments.
 func programPaths(program Program, env *environment) []string {
-	home := env.home()
-	paths := executablePaths(program.Path, env, home)
+	f := &finder{env, env.home()}
+	paths := f.executablePaths(program.Path, maxInterpreters)
 	for _, name := range []string{"node", "python3", "sh"} { // that package runners start
 		if found := find(name, env.get("PATH")); found != "" && isRunner(program.Path) {
-			paths = append(paths, executablePaths(found, env, home)...)
+			paths = append(paths, f.executablePaths(found, maxInterpreters)...)
 		}
 	}
 	for _, argument := range program.Args[min(1, len(program.Args)):] {
@@ -65,11 +74,36 @@ func programPaths(program Program, env *environment) []string {
 			script = filepath.Join(program.Dir, script)
 		}
 		if info, err := os.Stat(script); err == nil && info.Mode().IsRegular() {
-			paths = append(paths, scriptPaths(script, home)...)
+			paths = append(paths, f.scriptPaths(script)...)
 		}
 		break // later ones are for the script
 	}
-	return paths
+	var found []string
+	for _, path := range paths {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			found = append(found, f.believed(path, resolved)...)
+		}
+	}
+	return found
+}
+
+// believed returns paths that a file leads to. If the program can change that file, only those in a folder of a version
+// manager count, which has nothing but programs.
+func (f *finder) believed(source string, paths ...string) []string {
+	resolved, err := filepath.EvalSymlinks(source)
+	if err == nil && !isWithinAny(resolved, f.env.write) && linkWithin(source, f.env.write) == "" {
+		return paths
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return !f.isManaged(path) })
+}
+
+func (f *finder) isManaged(path string) bool {
+	resolved, err := filepath.EvalSymlinks(path)
+	return err == nil && slices.ContainsFunc(managers, func(manager string) bool {
+		folder := filepath.Join(f.home, manager)
+		actual, err := filepath.EvalSymlinks(folder)
+		return err == nil && f.home != "" && isWithin(resolved, actual) && linkWithin(folder, f.env.write) == ""
+	})
 }
 
 // runners are programs that download and start packages.
@@ -85,41 +119,54 @@ func interprets(path string) bool {
 	return slices.Contains(interpreters, name)
 }
 
+// maxInterpreters bounds how many interpreters and virtual environments are followed from a program. The kernel stops earlier.
+const maxInterpreters = 8
+
 // executablePaths returns an executable, what is installed with it, and the interpreter that its first line names.
-func executablePaths(path string, env *environment, home string) []string {
+func (f *finder) executablePaths(path string, depth int) []string {
+	paths := append([]string{path}, f.filePaths(path, depth)...)
 	resolved, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return []string{path}
+	if err != nil || depth == 0 {
+		return paths
 	}
-	paths := []string{path, resolved}
-	for _, file := range []string{path, resolved} {
-		paths = append(paths, installedWith(file)...)
-		paths = append(paths, packageOf(file, home)...)
-		for _, manager := range managers {
-			if folder := filepath.Join(home, manager); home != "" && isWithin(file, folder) {
-				paths = append(paths, folder)
-			}
-		}
+	if resolved != path {
+		paths = append(paths, f.believed(path, append(f.filePaths(resolved, depth), resolved)...)...)
 	}
-	if interpreter := interpreterOf(resolved, env.get("PATH")); interpreter != "" && interpreter != resolved {
-		paths = append(paths, executablePaths(interpreter, env, home)...)
+	if interpreter := interpreterOf(resolved, f.env.get("PATH")); interpreter != "" && interpreter != resolved {
+		paths = append(paths, f.believed(path, f.executablePaths(interpreter, depth-1)...)...)
 	}
 	return paths
 }
 
+// filePaths returns what an executable needs by where it is.
+func (f *finder) filePaths(file string, depth int) []string {
+	paths := append(f.installedWith(file, depth), packageOf(file, f.home)...)
+	for _, manager := range managers {
+		if folder := filepath.Join(f.home, manager); f.home != "" && isWithin(file, folder) {
+			paths = append(paths, folder)
+		}
+	}
+	return paths
+}
+
+// maxEnvironmentFile is the size of the settings of a virtual environment; those of larger ones are not used.
+const maxEnvironmentFile = 64 << 10
+
 // installedWith returns the folders that belong to an executable in a folder "bin": modules of Node.js and Python, and
 // virtual environments with the Python that they were made of.
-func installedWith(file string) []string {
+func (f *finder) installedWith(file string, depth int) []string {
 	bin := filepath.Dir(file)
 	prefix := filepath.Dir(bin)
 	if filepath.Base(bin) != "bin" || prefix == "/" {
 		return nil
 	}
-	if config, err := os.ReadFile(filepath.Join(prefix, "pyvenv.cfg")); err == nil {
+	settings := filepath.Join(prefix, "pyvenv.cfg")
+	if config, _, err := safefile.Read(settings, maxEnvironmentFile); err == nil {
 		paths := []string{prefix}
 		for line := range strings.Lines(string(config)) {
-			if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "home" {
-				paths = append(paths, installedWith(filepath.Join(strings.TrimSpace(value), "python3"))...)
+			if name, value, ok := strings.Cut(line, "="); ok && strings.TrimSpace(name) == "home" && depth > 0 {
+				python := filepath.Join(strings.TrimSpace(value), "python3")
+				return append(paths, f.believed(settings, f.installedWith(python, depth-1)...)...)
 			}
 		}
 		return paths
@@ -157,16 +204,19 @@ func packageOf(file, home string) []string {
 
 // scriptPaths returns a script and its package. Without one, it is the folder of the script, unless that is a home folder or
 // one above it.
-func scriptPaths(script, home string) []string {
+func (f *finder) scriptPaths(script string) []string {
 	paths := []string{script}
 	resolved, err := filepath.EvalSymlinks(script)
 	if err != nil {
 		return paths
 	}
 	for _, file := range []string{script, resolved} {
-		found := packageOf(file, home)
-		if folder := filepath.Dir(file); len(found) == 0 && folder != "/" && folder != os.TempDir() && (home == "" || !isWithin(home, folder)) {
+		found := packageOf(file, f.home)
+		if folder := filepath.Dir(file); len(found) == 0 && folder != "/" && folder != os.TempDir() && (f.home == "" || !isWithin(f.home, folder)) {
 			found = []string{folder}
+		}
+		if file != script {
+			found = f.believed(script, found...)
 		}
 		paths = append(paths, found...)
 	}
@@ -178,7 +228,7 @@ const maxFirstLine = 256
 
 // interpreterOf returns the program that the first line of a script names; "" if it is no script.
 func interpreterOf(script, path string) string {
-	file, err := os.Open(script)
+	file, _, err := safefile.Open(script)
 	if err != nil {
 		return ""
 	}

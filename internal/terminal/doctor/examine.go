@@ -42,6 +42,9 @@ func NewExaminer(workbench *app.App, cfg *config.Config, environ []string) *Exam
 	}
 }
 
+// mask masks the secrets of the configuration, and those that servers were started with.
+func (e *Examiner) mask(text string) string { return e.workbench.Mask(e.masker.Mask(text)) }
+
 // Examine examines all patients and returns the results in their order. It calls show with the index of a patient on
 // each change, and a last time when it is done; calls for several patients are concurrent.
 func (e *Examiner) Examine(ctx context.Context, patients []Patient, show func(i int, server Server, done bool)) []Server {
@@ -101,11 +104,11 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 		found.Took += step.Took
 	}
 	if err != nil {
-		found.Verdict, found.Error = Failed, e.masker.Mask(reason(err))
+		found.Verdict, found.Error = Failed, e.mask(reason(err))
 		found.nameToken(err)
 		found.Stderr = status.Stderr[max(0, len(status.Stderr)-maxStderr):]
 		found.Login = e.login(ctx, patient, err)
-		found.Fix = e.fix(ctx, patient, err, &found)
+		found.Fix = e.mask(e.fix(ctx, patient, err, &found))
 		return found
 	}
 	defer lease.Release()
@@ -114,10 +117,10 @@ func (e *Examiner) examine(ctx context.Context, patient *Patient, profile *fleet
 	found.Verdict, found.Tools, found.Denied = Fine, len(offered.Tools), len(offered.Denied)
 	found.Software, found.Revision = status.Software, status.Revision
 	for _, warning := range offered.Warnings {
-		found.Warnings = append(found.Warnings, e.masker.Mask(warning))
+		found.Warnings = append(found.Warnings, e.mask(warning))
 	}
 	for _, denial := range server.Denials() {
-		found.Warnings = append(found.Warnings, e.masker.Mask(denial))
+		found.Warnings = append(found.Warnings, e.mask(denial))
 	}
 	found.Note = e.desktopNote(patient, found.Steps)
 	return found

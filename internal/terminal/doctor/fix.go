@@ -33,7 +33,7 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, found *
 	}
 	if lacksToken(err) {
 		if advice := e.fixToken(patient, err); advice != "" {
-			return e.masker.Mask(advice)
+			return e.mask(advice)
 		}
 	}
 	if found.Login.isImpossible() {
@@ -65,7 +65,7 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, found *
 	if patient.Config.Command == "" {
 		return ""
 	}
-	return "Run the same command in a terminal, and look at what it says: " + e.masker.Mask(commandLine(patient))
+	return "Run the same command in a terminal, and look at what it says: " + e.mask(commandLine(patient))
 }
 
 // fixLogin advises on a server that a person has to log in to.

@@ -55,7 +55,7 @@ func (e *Examiner) login(ctx context.Context, patient *Patient, refusal error) *
 	kept := e.Logins(patient.Toolbox, &patient.Config)
 	status := kept.Status()
 	login := &Login{
-		State: string(status.State), Reason: e.masker.Mask(status.Reason), Account: status.Account, Issuer: status.Issuer,
+		State: string(status.State), Reason: e.mask(status.Reason), Account: status.Account, Issuer: status.Issuer,
 	}
 	if !status.Expires.IsZero() {
 		login.Expires = &status.Expires
@@ -71,10 +71,10 @@ func (e *Examiner) login(ctx context.Context, patient *Patient, refusal error) *
 }
 
 func (e *Examiner) loginStep(step oauth.Step) LoginStep {
-	shown := LoginStep{Name: step.Title, Verdict: Fine, Detail: e.masker.Mask(step.Detail), Fix: e.masker.Mask(step.Hint)}
+	shown := LoginStep{Name: step.Title, Verdict: Fine, Detail: e.mask(step.Detail), Fix: e.mask(step.Hint)}
 	switch {
 	case step.Err != nil:
-		shown.Verdict, shown.Detail = Failed, e.masker.Mask(step.Err.Error())
+		shown.Verdict, shown.Detail = Failed, e.mask(step.Err.Error())
 	case step.Missing:
 		shown.Verdict = Skipped
 	}
