@@ -37,6 +37,7 @@ var allowed = []struct {
 	{350_000, "the files of the page, which a test of the page holds to this"},
 	{1_100_000, "what serves the page, and what workbenches tell it and do for it: watching, trying tools with forms, changes, recordings, questions"},
 	{750_000, "people who sign in: verified tokens, their accounts at servers, certificates, instances and limits of their own, the end of 'serve'"},
+	{200_000, "secrets that the configuration names, from the keyring, commands and files, and what servers use of memory and processors"},
 	{1_200_000, "'top' with panes and keys: bubbletea, which draws and reads the terminal, and what it needs"},
 	{300_000, "sandboxes: their plans, the launcher, the filter of system calls, Landlock"},
 }
