@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/secret"
 )
 
@@ -130,7 +131,7 @@ func (l *Link) identify(ctx context.Context, query url.Values, cookie string) (P
 func words(code, description string) string {
 	text := named(code)
 	if description != "" {
-		text += " (" + clip(description, 3*maxName) + ")"
+		text += " (" + hidden.Line(description, 3*maxName) + ")"
 	}
 	return text
 }

@@ -45,20 +45,11 @@ func show(w http.ResponseWriter, status int, title string, sentences ...string) 
 }
 
 // named returns a name of others for a page: one visible line of bounded length.
-func named(text string) string { return clip(text, maxName) }
-
-func clip(text string, most int) string {
-	text = strings.ToValidUTF8(text[:min(len(text), 4*most)], "")
-	text = strings.Join(strings.Fields(hidden.Clean(text)), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func named(text string) string { return hidden.Line(text, maxName) }
 
 // sentence makes a sentence of an error.
 func sentence(text string) string {
-	text = strings.TrimSuffix(clip(text, maxText), ".")
+	text = strings.TrimSuffix(hidden.Line(text, maxText), ".")
 	if text == "" {
 		return ""
 	}

@@ -48,20 +48,14 @@ func (g *Gate) unlisted(request *http.Request) string {
 		return "the authority of the certificate does not count any more, or has expired"
 	}
 	name, _ := CertificateName(request.TLS.VerifiedChains[0][0], nil)
-	if name = strings.Join(strings.Fields(hidden.Clean(name)), " "); name == "" {
+	if name = hidden.Line(name, maxShownName); name == "" {
 		return "the certificate has no name that could be in http.tls.clients, and no token came"
 	}
-	return fmt.Sprintf("the certificate of '%s' is not in http.tls.clients, and no token came", firstOf(name))
+	return fmt.Sprintf("the certificate of '%s' is not in http.tls.clients, and no token came", name)
 }
 
-// firstOf bounds a name for the log.
-func firstOf(name string) string {
-	const longest = 100 // in characters
-	if all := []rune(name); len(all) > longest {
-		return string(all[:longest]) + "…"
-	}
-	return name
-}
+// maxShownName bounds the name in a certificate that the log shows, in characters.
+const maxShownName = 100
 
 // certificateCredential identifies what an entry of the table gives: it counts for as long as there is such an entry.
 func certificateCredential(grant config.ToolboxGrant) string {

@@ -173,10 +173,4 @@ func clientOf(members object) string {
 }
 
 // plain converts a text of others to one visible line of bounded length.
-func plain(text string) string {
-	text = strings.Join(strings.Fields(hidden.Clean(text)), " ")
-	if runes := []rune(text); len(runes) > maxName {
-		return string(runes[:maxName]) + "…"
-	}
-	return text
-}
+func plain(text string) string { return hidden.Line(text, maxName) }

@@ -258,3 +258,13 @@ func hex(raw []byte, at int) (r rune, ok bool) {
 	}
 	return r, true
 }
+
+// Line returns a text of others as one visible line of at most so many characters.
+func Line(text string, most int) string {
+	text = strings.ToValidUTF8(text[:min(len(text), 4*most)], "")
+	text = strings.Join(strings.Fields(Clean(text)), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}

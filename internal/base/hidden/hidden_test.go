@@ -243,3 +243,20 @@ func TestQuickFindsEverywhere(t *testing.T) {
 		}
 	}
 }
+
+func TestLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                 "",
+		"two\n\t x":                        "two x",
+		"a\x1b[31mb\u202ec":                "abc",
+		"12345":                            "12345",
+		"123456":                           "12345…",
+		"é\xffé":                           "éé",
+		strings.Repeat("\u200b", 50) + "x": "",
+		"äöüßéè":                           "äöüßé…",
+	} {
+		if got := Line(text, 5); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

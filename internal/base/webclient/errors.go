@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
@@ -165,11 +164,4 @@ func certificateProblem(err error, setting string) string {
 const maxExcerpt = 300
 
 // excerpt converts a text of others to one visible line of bounded length.
-func excerpt(text string) string {
-	text = strings.ToValidUTF8(text[:min(len(text), 4*maxExcerpt)], "")
-	text = strings.Join(strings.Fields(hidden.Clean(text)), " ")
-	if runes := []rune(text); len(runes) > maxExcerpt {
-		return string(runes[:maxExcerpt]) + "…"
-	}
-	return text
-}
+func excerpt(text string) string { return hidden.Line(text, maxExcerpt) }

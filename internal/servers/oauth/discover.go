@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcp-workbench/mcp-workbench/internal/base/hidden"
 	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
 )
@@ -161,7 +162,7 @@ func (d *discoverer) withoutMetadata(issuer string) error {
 		tried = strings.Join(webclient.MetadataOf(u), ", ")
 	}
 	return problem("Ask its operator to publish the metadata, or set 'oauth.authorizationServer' to the right issuer.",
-		"The authorization server '%s' has no metadata (RFC 8414): none of these addresses has a JSON document: %s", shown(issuer), clip(tried, 3*maxAddress))
+		"The authorization server '%s' has no metadata (RFC 8414): none of these addresses has a JSON document: %s", shown(issuer), hidden.Line(tried, 3*maxAddress))
 }
 
 // searchOrigin finds the login of a server without protected resource metadata: in revision 2025-03-26, the server's

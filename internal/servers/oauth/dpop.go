@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/mcp-workbench/mcp-workbench/internal/base/webclient"
 )
 
 const (
@@ -97,19 +98,7 @@ func proofAddress(target *url.URL) string {
 	if path == "" {
 		path = "/"
 	}
-	return proofOrigin(target) + path
-}
-
-// proofOrigin returns scheme, host and port of an address in lower case, without the default port.
-func proofOrigin(target *url.URL) string {
-	scheme, host := strings.ToLower(target.Scheme), strings.ToLower(target.Host)
-	switch scheme {
-	case "https":
-		host = strings.TrimSuffix(host, ":443")
-	case "http":
-		host = strings.TrimSuffix(host, ":80")
-	}
-	return scheme + "://" + host
+	return webclient.Origin(target) + path
 }
 
 // sentNonce returns the nonce of the proof that a request carried.
@@ -141,7 +130,7 @@ type nonces struct {
 func (n *nonces) get(by string, target *url.URL) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.all[by+proofOrigin(target)]
+	return n.all[by+webclient.Origin(target)]
 }
 
 // learn keeps the nonce of a response, and reports whether it is another one than before.
@@ -150,7 +139,7 @@ func (n *nonces) learn(by string, target *url.URL, header http.Header) bool {
 	if !isNonce(nonce) {
 		return false
 	}
-	place := by + proofOrigin(target)
+	place := by + webclient.Origin(target)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.all[place] == nonce {

@@ -84,25 +84,16 @@ func isTemporary(err error) bool {
 }
 
 // words converts foreign text to one visible line of bounded length.
-func words(text string) string { return clip(text, maxWords) }
-
-func clip(text string, most int) string {
-	text = strings.ToValidUTF8(text[:min(len(text), 4*most)], "")
-	text = strings.Join(strings.Fields(hidden.Clean(text)), " ")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+func words(text string) string { return hidden.Line(text, maxWords) }
 
 // shown returns an address for people, without the parts that may be secret.
 func shown(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Opaque != "" {
 		before, _, _ := strings.Cut(address, "?")
-		return clip(before, maxAddress)
+		return hidden.Line(before, maxAddress)
 	}
-	return clip(webclient.Plain(u), maxAddress)
+	return hidden.Line(webclient.Plain(u), maxAddress)
 }
 
 // status describes a status of HTTP.
