@@ -16,7 +16,13 @@ func (s *Server) sandbox() *process.Sandbox {
 	if s.config.Sandbox == nil {
 		return nil
 	}
-	return &process.Sandbox{Policy: *sandboxPolicy(s.config.Sandbox), Name: boxName(s.toolbox, &s.config, s.person), OwnFolder: s.config.Dir != ""}
+	policy := *sandboxPolicy(s.config.Sandbox)
+	cfg := s.fleet.table.Load().config
+	policy.Settings = append(policy.Settings, cfg.Path)
+	for i := range cfg.Files {
+		policy.Settings = append(policy.Settings, cfg.Files[i].Path)
+	}
+	return &process.Sandbox{Policy: policy, Name: boxName(s.toolbox, &s.config, s.person), OwnFolder: s.config.Dir != ""}
 }
 
 func sandboxPolicy(settings *config.Sandbox) *sandbox.Policy {

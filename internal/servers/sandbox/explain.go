@@ -13,7 +13,8 @@ import (
 // Denial is something that the sandbox refused a program, as far as its output tells.
 type Denial struct {
 	What string // a path, an address or a name of a host
-	Fix  string // what allows it
+	Fix  string // what allows it; "" if nothing is proposed
+	Why  string // instead of Fix
 }
 
 // The forms in which programs tell of a refusal: Node.js, Python, Go, Rust, the shell and its tools. The first group is the path or
@@ -46,7 +47,7 @@ var forms = sync.OnceValue(func() (f struct {
 	}
 	f.sockets = regexp.MustCompile(`_socket\.socket\.__init__|(?i)socket(?:\(\))?: (?:permission denied|operation not permitted|address family not supported)`)
 	f.names = regexp.MustCompile(`(?i)(temporary failure in name resolution|could not resolve host|name or service not known|dns error)`)
-	f.relative = regexp.MustCompile(`(?i)(cannot create |: )([^\s:'"/][^\s:'"]*): (?:permission denied|operation not permitted)$`)
+	f.relative = regexp.MustCompile(`(?i)(cannot create |cannot [a-z ]+['‘]|: )([^\s:'‘"/][^\s:'’"]*)['’]?: (?:permission denied|operation not permitted)$`)
 	return f
 })
 
@@ -98,14 +99,14 @@ func (p *Plan) explain(line string) (Denial, bool) {
 	for _, form := range forms().paths {
 		if match := form.FindStringSubmatch(line); match != nil {
 			if path := filepath.Clean(match[1]); filepath.IsAbs(path) {
-				return p.explainPath(path)
+				return p.explainPath(line, path)
 			}
 		}
 	}
 	if match := forms().relative.FindStringSubmatch(line); match != nil {
 		path := filepath.Join(p.Dir, match[2])
 		if _, err := os.Lstat(path); err == nil || strings.HasPrefix(match[1], "cannot") {
-			return p.explainPath(path)
+			return p.explainPath(line, path)
 		}
 	}
 	return Denial{}, false
@@ -117,49 +118,12 @@ func unixSocket(path string) Denial {
 	return Denial{What: path, Fix: `"sandbox": false, if it needs that; no sandbox lets a server use Unix or raw sockets`}
 }
 
-// explainPath returns the denial of a path. A path that may be written to was refused by the system.
-func (p *Plan) explainPath(path string) (Denial, bool) {
-	resolved := realPath(path)
-	switch {
-	case p.Writes(resolved):
-		return Denial{}, false
-	case isSocket(resolved):
-		return unixSocket(path), true
-	case !p.Reads(resolved):
-		return Denial{What: path, Fix: `"sandbox": {"read": [` + quoted(path) + `]}, or "write" if it changes it`}, true
-	}
-	folder := path
-	if !isFolder(resolved) {
-		folder = filepath.Dir(path)
-	}
-	return Denial{What: path, Fix: `"sandbox": {"write": [` + quoted(folder) + `]}`}, true
-}
-
-// realPath resolves the links of a path as far as it exists.
-func realPath(path string) string {
-	for above, rest := path, ""; ; above, rest = filepath.Dir(above), filepath.Join(filepath.Base(above), rest) {
-		if resolved, err := filepath.EvalSymlinks(above); err == nil {
-			return filepath.Join(resolved, rest)
-		}
-		if above == "/" || above == "." {
-			return path
-		}
-	}
-}
-
 // String describes the denial for people.
 func (d Denial) String() string {
+	if d.Fix == "" {
+		return "the sandbox refused " + d.What + ": " + d.Why
+	}
 	return "the sandbox refused " + d.What + "; to allow it: " + d.Fix
-}
-
-func isSocket(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode()&os.ModeSocket != 0
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 func quoted(text string) string {

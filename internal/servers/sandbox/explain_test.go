@@ -18,6 +18,9 @@ func TestExplain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(at("secret/key"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Symlink(at("writable"), at("readable/link")); err != nil {
 		t.Skip(err)
 	}
@@ -29,7 +32,7 @@ func TestExplain(t *testing.T) {
 		{"Error: EACCES: permission denied, open '" + at("secret/key") + "'", at("secret/key"), `"read"`},
 		{"Error: EACCES: permission denied, mkdir '" + at("readable/x") + "'", at("readable/x"), `"write": ["` + at("readable") + `"]`},
 		{"Error: EPERM: operation not permitted, chmod '" + at("readable") + "'", at("readable"), `"write": ["` + at("readable") + `"]`},
-		{"Error: EACCES: permission denied, rename '" + at("secret/a") + "' -> '" + at("writable/b") + "'", at("secret/a"), `"read"`},
+		{"Error: EACCES: permission denied, rename '" + at("secret/a") + "' -> '" + at("writable/b") + "'", at("secret/a"), `"write": ["` + at("secret") + `"]`},
 		{"PermissionError: [Errno 13] Permission denied: '" + at("secret/key") + "'", at("secret/key"), `"read"`},
 		{"open " + at("secret/key") + ": permission denied", at("secret/key"), `"read"`},
 		{"sh: 1: cannot create " + at("readable/x") + ": Permission denied", at("readable/x"), `"write"`},
@@ -39,7 +42,13 @@ func TestExplain(t *testing.T) {
 		{"EACCES: permission denied, open '" + at("writable/x") + "'", "", ""},
 		{"EACCES: permission denied, open '" + at("readable/link/x") + "'", "", ""},
 		{"cat: secret: Permission denied", at("secret"), `"read"`},
-		{"sh: 1: cannot create new: Permission denied", at("new"), `"read"`},
+		{"sh: 1: cannot create new: Permission denied", at("new"), `"write": ["` + folder + `"]`},
+		{"touch: cannot touch '" + at("secret/new") + "': Permission denied", at("secret/new"), `"write": ["` + at("secret") + `"]`},
+		{"failed to open " + at("secret/new") + " for writing: Permission denied (os error 13): '" + at("secret/new") + "'", at("secret/new"), `"write": ["` + at("secret") + `"]`},
+		{"Error: EACCES: permission denied, open '" + at("secret/new") + "'", at("secret/new"), `"write": ["` + at("secret") + `"]`},
+		{"touch: cannot touch 'new': Permission denied", at("new"), `"write": ["` + folder + `"]`},
+		{"ls: cannot open directory '" + at("readable") + "': Permission denied", "", ""},
+		{"cat: " + at("readable/file") + ": Permission denied", "", ""},
 		{"sudo: nothing: Permission denied", "", ""},
 		{"everything is fine in " + at("secret"), "", ""},
 

@@ -35,13 +35,15 @@ type Plan struct {
 	BestEffort bool  `json:"bestEffort,omitempty"`
 
 	LandlockVersion int `json:"landlockVersion,omitempty"`
+
+	Settings []string `json:"-"` // see Policy
 }
 
 // NewPlan returns the plan for a program. It reads the file system only.
 func NewPlan(policy Policy, program Program) (*Plan, error) {
 	plan := &Plan{
 		Path: program.Path, Args: program.Args, Dir: program.Dir, ReadAll: policy.readsAll(), Network: policy.Network, Memory: policy.Memory,
-		BestEffort: policy.BestEffort, LandlockVersion: policy.LandlockVersion,
+		BestEffort: policy.BestEffort, LandlockVersion: policy.LandlockVersion, Settings: policy.Settings,
 	}
 	read, write, err := files(&policy, program.Dir)
 	if err != nil {

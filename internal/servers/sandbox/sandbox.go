@@ -32,6 +32,9 @@ type Policy struct {
 	// Bound, if set, is a policy that also holds: of the files, those count that both allow. The rest of it is ignored.
 	Bound *Policy
 
+	// Settings are the files of the configuration: that a server may write to a folder with one in it is never proposed.
+	Settings []string
+
 	// LandlockVersion pretends that the kernel has no newer version of Landlock, for tests; negative: that it has none.
 	// Default: what the kernel has.
 	LandlockVersion int
