@@ -23,6 +23,7 @@ type Denial struct {
 var forms = sync.OnceValue(func() (f struct {
 	paths, addresses []*regexp.Regexp
 	sockets, names   *regexp.Regexp
+	offline          *regexp.Regexp
 	relative         *regexp.Regexp
 },
 ) {
@@ -40,13 +41,13 @@ var forms = sync.OnceValue(func() (f struct {
 		regexp.MustCompile(`listen (?:tcp|udp)[46]? (\S+?): socket`),
 		regexp.MustCompile(`getaddrinfo (?:EAI_AGAIN|ENOTFOUND|EACCES) (\S+)`),
 		regexp.MustCompile(`/dev/(?:tcp|udp)/(\S+?): (?i:permission denied|operation not permitted)`),
-		regexp.MustCompile(`request to (\S+) failed: cache mode is 'only-if-cached'`),
 		regexp.MustCompile(`dial unix (\S+?): socket`),
 		regexp.MustCompile(`(?i)(?:error sending request for url|failed to fetch:?|request to) \(?.?https?://([^/\s)'"]+)`),
 		regexp.MustCompile(`lookup (\S+?)(?: on \S+)?: .*(?:socket|permission denied)`),
 	}
 	f.sockets = regexp.MustCompile(`_socket\.socket\.__init__|(?i)socket(?:\(\))?: (?:permission denied|operation not permitted|address family not supported)`)
 	f.names = regexp.MustCompile(`(?i)(temporary failure in name resolution|could not resolve host|name or service not known|dns error)`)
+	f.offline = regexp.MustCompile(`ENOTCACHED|only-if-cached|(?i)because the network was disabled`)
 	f.relative = regexp.MustCompile(`(?i)(cannot create |cannot [a-z ]+['‘]|: )([^\s:'‘"/][^\s:'’"]*)['’]?: (?:permission denied|operation not permitted)$`)
 	return f
 })
@@ -74,9 +75,13 @@ func (p *Plan) Explain(lines []string) (denials []Denial) {
 const (
 	aSocket    = "a socket"
 	theNetwork = "the network"
+	aPackage   = "the download of a package that it does not have yet"
 )
 
 func (p *Plan) explain(line string) (Denial, bool) {
+	if !p.Network && forms().offline.MatchString(line) {
+		return Denial{What: aPackage, Fix: "allow the network once (" + networkFix + "), start it, then set it back"}, true
+	}
 	for _, form := range forms().addresses {
 		if match := form.FindStringSubmatch(line); match != nil {
 			if strings.HasPrefix(match[1], "/") || strings.HasPrefix(match[1], "@") {
