@@ -113,7 +113,7 @@ func (s *Server) launchOnce(ctx context.Context, opening downstream.Opening) (*i
 		return nil, why
 	}
 	if failure, ok := errors.AsType[*Failure](err); ok {
-		if failure.hint = s.deniedHint(child); failure.hint == "" {
+		if failure.hint = s.deniedHint(child, err); failure.hint == "" {
 			failure.hint = withheldHint(withheld, child)
 		}
 	}

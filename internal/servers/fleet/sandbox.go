@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -64,14 +66,32 @@ func (s *Server) Denials() []string {
 }
 
 func (s *Server) denials(child *process.Process) (described []string) {
-	denials := child.Denied(child.StderrTail(maxDeniedLines))
+	lines := child.StderrTail(maxDeniedLines)
+	if child.IsShortOfMemory(lines) {
+		described = append(described, "it ran out of memory: "+s.raiseMemory())
+	}
+	denials := child.Denied(lines)
 	for _, denial := range denials[:min(len(denials), maxDenials)] {
 		described = append(described, s.fleet.cleanServerText(denial.String()))
 	}
 	return described
 }
 
-// deniedHint says what the sandbox refused a server that did not start; "" if that is not known.
-func (s *Server) deniedHint(child *process.Process) string {
-	return strings.Join(s.denials(child), ". ")
+// raiseMemory advises on the limit of a server that ran into it, or may have.
+func (s *Server) raiseMemory() string {
+	return fmt.Sprintf("sandbox.memory is %s, for each of its processes and for all together: raise it", sizeText(int64(s.config.Sandbox.Memory)))
+}
+
+// deniedHint says what the sandbox refused a server that did not start, because of err; "" if that is not known.
+func (s *Server) deniedHint(child *process.Process, err error) string {
+	denials := s.denials(child)
+	switch {
+	case s.config.Sandbox == nil || s.config.Sandbox.Memory == 0:
+	case len(denials) > 0:
+	case child.MayLackMemory():
+		return "it may have run out of memory: " + s.raiseMemory()
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it may lack memory: " + s.raiseMemory()
+	}
+	return strings.Join(denials, "; ")
 }

@@ -206,3 +206,11 @@ func (p *Process) Denied(lines []string) []sandbox.Denial {
 	}
 	return p.box.plan.Explain(lines)
 }
+
+// IsShortOfMemory reports whether a child with sandbox.memory seems to have run into it, by lines of its stderr.
+func (p *Process) IsShortOfMemory(lines []string) bool {
+	return p.box != nil && p.box.plan.IsShortOfMemory(lines)
+}
+
+// MayLackMemory reports whether a child with sandbox.memory has ended as one that runs into it.
+func (p *Process) MayLackMemory() bool { return p.box != nil && p.box.plan.MayLackMemory(p.Exit()) }

@@ -1,0 +1,30 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcp-workbench/mcp-workbench/internal/servers/sandbox"
+)
+
+// What is said of servers that fail in a sandbox.
+func TestFixesOfSandboxes(t *testing.T) {
+	if err := sandbox.Supported(); err != nil {
+		t.Skip(err)
+	}
+	const without = "start it once without"
+	for name, test := range map[string]struct{ script, sandbox, want, not string }{
+		"killed":   {"kill -ABRT $$", `{"memory": "64MiB"}`, "sandbox.memory is 64 MiB", without},
+		"memory":   {"echo Cannot allocate memory >&2; exit 1", `{"memory": "64MiB"}`, "it ran out of memory: sandbox.memory is 64 MiB", without},
+		"silent":   {"exec sleep 60", `{"memory": "64MiB"}`, "sandbox.memory is 64 MiB", without},
+		"no limit": {"kill -ABRT $$", `true`, without, "sandbox.memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := examineAll(t, parse(t, `{"timeouts": {"connect": "1s"}, "toolboxes": {"a": {"mcpServers": {"x": {"command": "sh", "args": ["-c", `+
+				quoted(test.script)+`], "sandbox": `+test.sandbox+`}}}}}`))
+			if fix := found[0].Fix; !strings.Contains(fix, test.want) || strings.Contains(fix, test.not) {
+				t.Errorf("%s; the advice is %q", found[0].Error, fix)
+			}
+		})
+	}
+}
