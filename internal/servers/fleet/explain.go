@@ -36,7 +36,7 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 		ours := strings.TrimSuffix(err.Error(), rpc.Message)
 		return &Failure{reason: ours + s.fleet.cleanServerText(rpc.Message), cause: err}
 	}
-	text := err.Error()
+	text, isEnd := err.Error(), false
 	if quote, ok := errors.AsType[quoting](err); ok {
 		text = strings.TrimSuffix(text, quote.Words()) + s.fleet.cleanServerText(quote.Words())
 	}
@@ -48,10 +48,10 @@ func (s *Server) explain(child *process.Process, err error, timeout time.Duratio
 		return errStopping
 	case errors.Is(err, downstream.ErrOutputClosed), errors.Is(err, downstream.ErrInputBroken):
 		if exit := exitOf(child); exit != "" {
-			text = "the server " + exit
+			text, isEnd = "the server "+exit, exit == process.ExitedWell
 		}
 	}
-	failure := &Failure{reason: text, cause: err}
+	failure := &Failure{reason: text, cause: err, isEnd: isEnd}
 	if child != nil {
 		if tail := child.StderrTail(maxStderrLines); len(tail) > 0 {
 			failure.output = "; its last output was: " + s.fleet.cleanServerText(strings.Join(tail, " | "))
@@ -79,6 +79,7 @@ type Failure struct {
 	output string // the last output of the server, with an introduction
 	hint   string // what to do next
 	cause  error
+	isEnd  bool // the server ended without complaint
 }
 
 func (f *Failure) Error() string {
@@ -91,6 +92,9 @@ func (f *Failure) Error() string {
 
 // Reason returns the error without the output of the server, for callers that show the output separately.
 func (f *Failure) Reason() string { return cut(f.reason) }
+
+// IsEnd reports whether the server has ended with the exit code 0: nothing kept it from what it does.
+func (f *Failure) IsEnd() bool { return f.isEnd }
 
 // Hint returns what to do next; "" if that is not known.
 func (f *Failure) Hint() string { return f.hint }

@@ -176,6 +176,9 @@ func (p *Process) wait() {
 	p.exit = describeExit(p.cmd.ProcessState, err)
 }
 
+// ExitedWell is what Exit says of a child that ended without complaint.
+const ExitedWell = "exited with code 0"
+
 func describeExit(state *os.ProcessState, waitErr error) string {
 	if state == nil {
 		return fmt.Sprintf("ended in an unknown way (%v)", waitErr)

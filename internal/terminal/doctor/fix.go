@@ -54,7 +54,8 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, found *
 	if advice := recognise(found.Stderr); advice != "" {
 		return advice
 	}
-	if patient.Config.Sandbox != nil {
+	failure, isFailure := errors.AsType[*fleet.Failure](err)
+	if patient.Config.Sandbox != nil && !(isFailure && failure.IsEnd()) {
 		return "It runs in a sandbox, and does not say what it lacks. To see whether that is the reason, start it once without: " +
 			`"sandbox": false. The page docs/sandbox.md says what a sandbox closes.`
 	}
