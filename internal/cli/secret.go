@@ -161,6 +161,11 @@ func setSecret(cmd *cobra.Command, name, file string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if file == "" { // before a person types a value that nothing can keep
+		if err := keyring.Check(); err != nil {
+			return secretsUnusable(err)
+		}
+	}
 	value, err := readSecret(cmd, name, file, asJSON)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ func newShow(g *globals) *cobra.Command {
 		Use:   "show TOOL|SERVER|TOOLBOX",
 		Short: "Show a tool, a server or a toolbox in detail",
 		Long: `Show a tool: what it does, its parameters, and its server's hints about its behaviour. For a
-server or a toolbox, show the instructions and tools.
+server or a toolbox, show the instructions and tools, and the sandbox and limits in force.
 
 ` + toolWords + " " + serverWords,
 		Example: `  mcp-workbench show dev/files/read

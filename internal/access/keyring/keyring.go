@@ -17,7 +17,8 @@ const (
 	// LoginsEntry is the entry with the key that logins are encrypted with. It is no secret of a configuration.
 	LoginsEntry = "logins"
 
-	answerTime = 10 * time.Second // for an answer of the keyring about a secret; then an error
+	checkedEntry = " "              // no secret can have this name
+	answerTime   = 10 * time.Second // for an answer of the keyring about a secret; then an error
 
 	// MaxSecret is the size of a secret in the keyring; a larger one is refused.
 	MaxSecret = 64 << 10
@@ -41,6 +42,15 @@ var asking = make(chan struct{}, 1)
 // Get returns the secret of an entry.
 func Get(name string) (string, error) {
 	return ask(name, func() (string, error) { return system.Get(Service, name) })
+}
+
+// Check reports why the keyring cannot be used, as far as a question tells: one that is locked may ask for its password.
+func Check() error {
+	_, err := ask(Service, func() (string, error) { return system.Get(Service, checkedEntry) })
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // Has reports whether there is an entry.

@@ -37,22 +37,25 @@ type Review struct {
 }
 
 type reviewServer struct {
-	Toolbox  string           `json:"toolbox"`
-	Name     string           `json:"name"`
-	Disabled bool             `json:"disabled,omitempty"`
-	Builtin  string           `json:"builtin,omitempty"`
-	Command  string           `json:"command,omitempty"`
-	Args     []string         `json:"args,omitempty"`
-	Program  string           `json:"program,omitempty"` // the file that would run
-	Problem  string           `json:"problem,omitempty"` // why none would
-	Dir      string           `json:"cwd,omitempty"`
-	Env      []reviewVariable `json:"env,omitempty"`
-	Inherits any              `json:"inheritEnv,omitempty"` // true, or patterns
-	Host     string           `json:"host,omitempty"`
-	Headers  []reviewVariable `json:"headers,omitempty"`
-	OAuth    []reviewVariable `json:"oauth,omitempty"`
-	Secrets  []reviewSecret   `json:"secrets,omitempty"` // that it would get, each time it starts
-	Sends    []string         `json:"sends,omitempty"`   // variables in the address, headers and OAuth settings
+	Toolbox   string               `json:"toolbox"`
+	Name      string               `json:"name"`
+	Disabled  bool                 `json:"disabled,omitempty"`
+	Builtin   string               `json:"builtin,omitempty"`
+	Command   string               `json:"command,omitempty"`
+	Args      []string             `json:"args,omitempty"`
+	Program   string               `json:"program,omitempty"` // the file that would run
+	Problem   string               `json:"problem,omitempty"` // why none would
+	Dir       string               `json:"cwd,omitempty"`
+	Env       []reviewVariable     `json:"env,omitempty"`
+	Inherits  any                  `json:"inheritEnv,omitempty"` // true, or patterns
+	Host      string               `json:"host,omitempty"`
+	Headers   []reviewVariable     `json:"headers,omitempty"`
+	OAuth     []reviewVariable     `json:"oauth,omitempty"`
+	Sandbox   *config.ShownSandbox `json:"sandbox,omitempty"` // false: none
+	Limits    *config.ShownLimits  `json:"limits,omitempty"`
+	Instances string               `json:"instances,omitempty"`
+	Secrets   []reviewSecret       `json:"secrets,omitempty"` // that it would get, each time it starts
+	Sends     []string             `json:"sends,omitempty"`   // variables in the address, headers and OAuth settings
 }
 
 // reviewSecret is a secret that a server names.
@@ -91,6 +94,7 @@ func newReviewServer(server config.PreviewServer) reviewServer {
 	s := reviewServer{
 		Toolbox: server.Toolbox, Name: server.Name, Disabled: server.Disabled, Builtin: server.Builtin,
 		Command: server.Command, Args: server.Args, Dir: server.Dir, Host: server.Host, Sends: server.Sent,
+		Sandbox: server.Sandbox, Limits: server.Limits, Instances: server.Instances,
 		Env: reviewVariables(server.Env), Headers: reviewVariables(server.Headers), OAuth: reviewVariables(server.OAuth),
 	}
 	for _, form := range server.Forms {
@@ -347,6 +351,7 @@ func (s reviewServer) details() (lines []string) {
 	for _, setting := range s.OAuth {
 		lines = append(lines, "oauth: "+setting.String())
 	}
+	lines = append(lines, s.bounds()...)
 	for _, one := range s.Secrets {
 		lines = append(lines, "secret: "+one.String())
 	}
@@ -356,6 +361,20 @@ func (s reviewServer) details() (lines []string) {
 			in = ", in its address, headers or OAuth settings"
 		}
 		lines = append(lines, "sends: the values of your variables "+trust.QuoteList(s.Sends)+in)
+	}
+	return lines
+}
+
+// bounds returns the lines about what a server may do and use.
+func (s reviewServer) bounds() (lines []string) {
+	if s.Sandbox != nil {
+		lines = append(lines, "sandbox: "+s.Sandbox.Line(trust.QuoteList))
+	}
+	if s.Limits != nil {
+		lines = append(lines, "limits: "+s.Limits.Line(trust.QuoteList))
+	}
+	if s.Instances != "" {
+		lines = append(lines, "instances: "+trust.Quote(s.Instances))
 	}
 	return lines
 }

@@ -94,7 +94,7 @@ func missingSecret(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errStopping
 	}
-	return &Failure{reason: err.Error(), cause: err}
+	return &Failure{reason: err.Error(), hint: "store another value of the secret", cause: err}
 }
 
 // forgetSecrets has commands for the server's secrets run again at its next start.

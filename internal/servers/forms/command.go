@@ -133,7 +133,7 @@ func (r *Resolver) run(ctx context.Context, form config.Form, environ []string) 
 		return "", ended(ctx, form)
 	}
 	if len(got.data) > maxValue {
-		return "", &Error{form, fmt.Sprintf("the command prints more than %d KiB", maxValue>>10), ""}
+		return "", &Error{form, fmt.Sprintf("the command prints more than %d KiB", maxValue>>10), "let it print only the secret"}
 	}
 	select {
 	case <-child.Done():
@@ -144,7 +144,7 @@ func (r *Resolver) run(ctx context.Context, form config.Form, environ []string) 
 		return "", &Error{form, "the command " + exit, "run it in a terminal to see why; what it prints is not shown here, since it may be secret"}
 	}
 	if got.err != nil {
-		return "", &Error{form, "the output of the command cannot be read", ""}
+		return "", &Error{form, "the output of the command cannot be read", "run the command of the secret in a terminal to see why"}
 	}
 	return withoutNewline(string(got.data)), nil
 }

@@ -70,7 +70,7 @@ func (r *Resolver) Value(ctx context.Context, form config.Form, environ []string
 	case err != nil:
 		return "", err
 	case value == "":
-		return "", &Error{Form: form, Reason: "it is empty"}
+		return "", &Error{form, "it is empty", fillHint(form, environ)}
 	case !utf8.ValidString(value):
 		return "", &Error{Form: form, Reason: "it is not UTF-8 text", Hint: "encode it, for example as Base64"}
 	}
@@ -97,13 +97,10 @@ func fromFile(form config.Form) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", &Error{form, "the file " + form.Name + " does not exist", "create it: " + creation(form.Name)}
 	case err != nil:
-		return "", &Error{form, "the file cannot be read: " + err.Error(), ""}
+		return "", &Error{form, "the file cannot be read: " + err.Error(), readHint(form.Name, info, err)}
 	}
 	if reason := safefile.StrangerProblem(info, safefile.ReadOrChange); reason != "" {
-		return "", &Error{
-			form, "the file " + form.Name + " " + reason,
-			"let only yourself or root own it; if nobody else has read it: " + safefile.PrivateCommand(trust.Quote(form.Name), false),
-		}
+		return "", &Error{form, "the file " + form.Name + " " + reason, privateHint(form.Name, info)}
 	}
 	return withoutNewline(string(data)), nil
 }
@@ -119,7 +116,10 @@ func fromSystemd(form config.Form, environ []string) (string, error) {
 	}
 	path := filepath.Join(folder, form.Name)
 	data, info, err := safefile.Read(path, maxValue)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", &Error{form, "the unit has no credential " + form.Name, fmt.Sprintf("add it to the unit: LoadCredential=%s:PATH or LoadCredentialEncrypted=%s:PATH", form.Name, form.Name)}
+	case err != nil:
 		return "", &Error{form, "it cannot be read: " + err.Error(), hint}
 	}
 	// systemd lets the user of the unit read it by an access control list, which shows as a right of the group.

@@ -274,7 +274,7 @@ func TestCredentials(t *testing.T) {
 	if got, err := value("token", "CREDENTIALS_DIRECTORY="+dir); err != nil || got != "value" {
 		t.Error(got, err)
 	}
-	for name, want := range map[string]string{"none": "cannot be read", "open": "can be read by other users"} {
+	for name, want := range map[string]string{"none": "the unit has no credential none", "open": "can be read by other users"} {
 		if _, err := value(name, "CREDENTIALS_DIRECTORY="+dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Error(name, err)
 		}

@@ -48,6 +48,9 @@ type PreviewServer struct {
 	InheritEnv    InheritEnv // its own, or the inherited value
 	Dir           string
 	Disabled      bool
+	Sandbox       *ShownSandbox // its own, or the inherited one; nil if none is written
+	Limits        *ShownLimits  // nil if there are none
+	Instances     string
 
 	// Forms are the secrets that it names, each once.
 	Forms []Form
@@ -102,7 +105,8 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 		}
 	}
 	preview.previewPolicy(tree.get("policy"))
-	top := inherited{}.overriddenBy(&tree)
+	top, topSandbox := inherited{}.overriddenBy(&tree), tree.get("sandbox")
+	preview.recordAllUnclear(topSandbox)
 	for _, box := range tree.get("toolboxes").entries() {
 		preview.recordUnclear(&box.value)
 		preview.Toolboxes = append(preview.Toolboxes, PreviewToolbox{box.raw, box.value.get("description").written()})
@@ -110,6 +114,9 @@ func (s *Source) Preview(environ []string) (*Preview, error) {
 			preview.recordUnclear(&server.value)
 			shown := previewServer(box.raw, server, filepath.Dir(s.Path))
 			shown.InheritEnv = top.overriddenBy(&box.value).overriddenBy(&server.value).env
+			preview.recordAllUnclear(server.value.get("sandbox"))
+			preview.recordAllUnclear(server.value.get("limits"))
+			shown.Sandbox = preview.sandboxOf(&server.value, topSandbox)
 			shown.Forms = server.value.forms()
 			shown.Launch = launch(&server.value, filepath.Dir(s.Path), homeDir(vars))
 			preview.Servers = append(preview.Servers, shown)
@@ -162,6 +169,7 @@ func previewServer(box string, m member, folder string) PreviewServer {
 		URL: n.get("url").written(), Host: host(n.get("url").written()), Dir: n.get("cwd").written(),
 		Transport: cmp.Or(n.get("transport").written(), n.get("type").written()),
 		Disabled:  n.get("disabled").isTrue(),
+		Limits:    n.get("limits").limitsWritten(), Instances: n.get("instances").written(),
 	}
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) && !strings.HasPrefix(s.Dir, "~") && !strings.Contains(s.Dir, "${") {
 		s.Dir = filepath.Join(folder, s.Dir)

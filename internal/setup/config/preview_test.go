@@ -11,11 +11,11 @@ import (
 func TestPreviewShowsWhatIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, EnvFileName, "SECRET=topsecretvalue\n", 0o600)
-	path := write(t, dir, fileName, `{"inheritEnv": ["A_*"], "toolboxes": {"dev": {"description": "for ${WHAT}", "inheritEnv": ["B_*"], "mcpServers": {
-		"a": {"command": "${SHELL:-./evil}", "args": ["--token", "${SECRET}", "${UNSET}"], "env": {"NODE_OPTIONS": "literal-secret"}, "cwd": "sub"},
+	path := write(t, dir, fileName, `{"inheritEnv": ["A_*"], "sandbox": {"write": ["${W}"], "network": false, "memory": "536870912"}, "toolboxes": {"dev": {"description": "for ${WHAT}", "inheritEnv": ["B_*"], "mcpServers": {
+		"a": {"command": "${SHELL:-./evil}", "args": ["--token", "${SECRET}", "${UNSET}"], "env": {"NODE_OPTIONS": "literal-secret"}, "cwd": "sub", "limits": {"memory": "128MiB"}, "instances": "per-client"},
 		"b": {"url": "https://me:password@example.org:8080/path?key=topsecret${QUERY}", "headers": {"Authorization": "Bearer ${HEADER}"}, "type": "sse", "inheritEnv": true},
 		"c": {"builtin": "files", "disabled": true},
-		"d": {"${NOT_SET:-command}": "hidden", "args": 5}}}}}`, 0o600)
+		"d": {"${NOT_SET:-command}": "hidden", "args": 5, "sandbox": false}}}}}`, 0o600)
 	source, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +29,7 @@ func TestPreviewShowsWhatIsWritten(t *testing.T) {
 		Servers: []PreviewServer{
 			{
 				Toolbox: "dev", Name: "a", Command: "${SHELL:-./evil}", Args: []string{"--token", "${SECRET}", "${UNSET}"},
+				Sandbox: &ShownSandbox{ReadAll: true, Write: []string{"${W}"}, Memory: "512 MiB"}, Limits: &ShownLimits{"128 MiB"}, Instances: "per-client",
 				Env: []Variable{{"NODE_OPTIONS", "literal-secret"}}, Dir: filepath.Join(dir, "sub"), InheritEnv: InheritEnv{Patterns: []string{"B_*"}},
 				Launch: &PreviewLaunch{Command: "/bin/sh", Dir: filepath.Join(dir, "sub"), Env: []string{"NODE_OPTIONS=literal-secret"}},
 			},
@@ -37,7 +38,7 @@ func TestPreviewShowsWhatIsWritten(t *testing.T) {
 				Headers: []Variable{{"Authorization", "Bearer ${HEADER}"}}, Sent: []string{"HEADER", "QUERY"}, InheritEnv: InheritEnv{All: true},
 			},
 			{Toolbox: "dev", Name: "c", Builtin: "files", Disabled: true, InheritEnv: InheritEnv{Patterns: []string{"B_*"}}},
-			{Toolbox: "dev", Name: "d", Command: "hidden", InheritEnv: InheritEnv{Patterns: []string{"B_*"}}, Launch: &PreviewLaunch{Command: "hidden", Dir: dir}},
+			{Toolbox: "dev", Name: "d", Command: "hidden", Sandbox: &ShownSandbox{Off: true}, InheritEnv: InheritEnv{Patterns: []string{"B_*"}}, Launch: &PreviewLaunch{Command: "hidden", Dir: dir}},
 		},
 		Variables: []Variable{{"SECRET", "topsecretvalue"}},
 		Unclear:   []string{"${NOT_SET:-command}"},

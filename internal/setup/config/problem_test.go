@@ -251,6 +251,9 @@ func TestWarnings(t *testing.T) {
 			"1:88 " + s + ".args[0]: ${lower} is not expanded and stays as it is",
 			"1:100 " + s + ".args[1]: ${VAR… is not expanded and stays as it is",
 		}, "variables are ${NAME} or ${NAME:-default}"},
+		{"mistyped form", server(`{"command": "x", "env": {"A": "${File:s600}"}}`), []string{"1:92 " + s + ".env.A: ${File… is not expanded and stays as it is"}, "did you mean ${file:…}? secrets are ${keyring:NAME}, "},
+		{"unknown form", server(`{"command": "x", "env": {"A": "${vault:x}"}}`), []string{"1:92 " + s + ".env.A: ${vault… is not expanded and stays as it is"}, "secrets are ${keyring:NAME}, "},
+		{"form where none can be", server(`{"command": "x", "cwd": "${vault:x}"}`), []string{"1:86 " + s + ".cwd: ${vault… is not expanded and stays as it is"}, "variables are ${NAME}"},
 		{"headers of a command", server(`{"command": "x", "headers": {}}`), []string{"1:79 " + s + ".headers: Server 'S' in toolbox 'T': 'headers' has no effect on a server with no 'url'"}, ""},
 		{"args of a url", server(`{"url": "http://x", "args": []}`), []string{"1:82 " + s + ".args: Server 'S' in toolbox 'T': 'args' has no effect on a server with a 'url'"}, ""},
 	} {

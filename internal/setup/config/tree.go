@@ -287,8 +287,7 @@ func (g *treeBuilder) expand(raw string, offset int, at *path, disabled bool) (e
 		return e, true
 	}
 	for _, shown := range e.literal {
-		g.report.warn(offset, at, shown+" is not expanded and stays as it is",
-			"variables are ${NAME} or ${NAME:-default} with NAME in capitals; write $${ for a literal ${")
+		g.report.warn(offset, at, shown+" is not expanded and stays as it is", literalHint(raw, shown, mayHaveForms(at) && !g.plain))
 	}
 	if !disabled {
 		for _, name := range e.unset {

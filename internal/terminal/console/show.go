@@ -13,6 +13,8 @@ import (
 	"github.com/mcp-workbench/mcp-workbench/internal/base/tty"
 	"github.com/mcp-workbench/mcp-workbench/internal/mcp/wire"
 	"github.com/mcp-workbench/mcp-workbench/internal/servers/catalog"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/config"
+	"github.com/mcp-workbench/mcp-workbench/internal/setup/trust"
 )
 
 // Show prints one tool, server or toolbox.
@@ -282,12 +284,14 @@ const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.
 
 // shownServer is the JSON of a server.
 type shownServer struct {
-	Toolbox      string       `json:"toolbox"`
-	Server       string       `json:"server"`
-	Version      string       `json:"version,omitempty"`
-	Instructions string       `json:"instructions,omitempty"`
-	Error        string       `json:"error,omitempty"`
-	Tools        []listedTool `json:"tools"`
+	Toolbox      string               `json:"toolbox"`
+	Server       string               `json:"server"`
+	Version      string               `json:"version,omitempty"`
+	Instructions string               `json:"instructions,omitempty"`
+	Sandbox      *config.ShownSandbox `json:"sandbox,omitempty"`
+	Limits       *config.ShownLimits  `json:"limits,omitempty"`
+	Error        string               `json:"error,omitempty"`
+	Tools        []listedTool         `json:"tools"`
 }
 
 // showGroup prints a toolbox or a server.
@@ -302,7 +306,7 @@ func (c *Console) showGroup(ctx context.Context, name, description string, place
 		unreachable = c.unreachableError(failed)
 	}
 	if asJSON {
-		return errors.Join(tty.WriteJSON(c.Out, asGroup(name, description, known)), unreachable)
+		return errors.Join(tty.WriteJSON(c.Out, c.asGroup(name, description, known)), unreachable)
 	}
 	fmt.Fprintln(c.Out, c.Out.Paint(tty.Strong, tty.CleanLine(name)))
 	if description != "" {
@@ -317,7 +321,7 @@ func (c *Console) showGroup(ctx context.Context, name, description string, place
 	return unreachable
 }
 
-func asGroup(name, description string, known catalogue) any {
+func (c *Console) asGroup(name, description string, known catalogue) any {
 	group := struct {
 		Ref         string        `json:"ref"`
 		Description string        `json:"description,omitempty"`
@@ -327,6 +331,9 @@ func asGroup(name, description string, known catalogue) any {
 		shown := shownServer{
 			Toolbox: server.Toolbox, Server: server.Server, Version: server.Version,
 			Instructions: server.Instructions, Tools: []listedTool{},
+		}
+		if definition := c.definitionOf(server); definition != nil {
+			shown.Sandbox, shown.Limits = definition.ShownSandbox(), definition.ShownLimits()
 		}
 		if server.Err != nil {
 			shown.Error = server.Err.Error()
@@ -345,8 +352,38 @@ func (c *Console) showServer(server app.KnownServer) {
 		heading += " " + tty.CleanLine(server.Version)
 	}
 	fmt.Fprintln(c.Out, "\n"+heading)
+	c.showBounds(server)
 	if strings.TrimSpace(server.Instructions) != "" {
 		c.prose(server.Instructions, "  ")
 	}
 	c.table((catalogue{server}).entries())
+}
+
+// showBounds prints what a server may do and use, where that is less than everything.
+func (c *Console) showBounds(server app.KnownServer) {
+	definition := c.definitionOf(server)
+	if definition == nil {
+		return
+	}
+	line := func(name, text string) {
+		fmt.Fprintf(c.Out, "  %s %s\n", c.Out.Paint(tty.Faint, name+":"), tty.CleanLine(text))
+	}
+	if sandbox := definition.ShownSandbox(); sandbox != nil {
+		line("sandbox", sandbox.Line(trust.QuoteList))
+	}
+	if limits := definition.ShownLimits(); limits != nil {
+		line("limits", limits.Line(trust.QuoteList))
+	}
+}
+
+// definitionOf returns the configuration of a server; nil if there is none.
+func (c *Console) definitionOf(server app.KnownServer) *config.Server {
+	for _, box := range c.Config.Toolboxes {
+		for i := range box.Servers {
+			if box.Name == server.Toolbox && box.Servers[i].Name == server.Server {
+				return &box.Servers[i]
+			}
+		}
+	}
+	return nil
 }
