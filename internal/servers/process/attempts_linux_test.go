@@ -146,7 +146,7 @@ func TestHostileServer(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/network=%v", row.name, network), func(t *testing.T) {
 				s := newScene(t)
 				box := &Sandbox{Policy: sandbox.Policy{
-					ReadAll: !row.listed, Write: []string{s.within}, Network: network, Memory: 128 << 20,
+					ReadAll: !row.listed, Write: []string{s.within}, Network: network, Memory: 1 << 30, // room for the race detector
 				}}
 				if row.name != "memory" && row.name != "raise-memory" {
 					box.Policy.Memory = 0

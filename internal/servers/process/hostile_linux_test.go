@@ -196,7 +196,7 @@ var attempts = map[string]func(args []string) error{
 	"disk":     func([]string) error { return opened(anyDevice(), os.O_RDONLY) },
 	"terminal": func([]string) error { return opened("/dev/tty", os.O_RDWR) },
 	"memory": func([]string) error {
-		_, err := unix.Mmap(-1, 0, 256<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		_, err := unix.Mmap(-1, 0, 2<<30, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 		return err
 	},
 	"raise-memory": func([]string) error {
