@@ -156,6 +156,9 @@ func (b *box) await(spec Spec, path string) (err error) {
 	case isExec:
 		return startError(spec, path, errno)
 	}
+	if wrong, ok := errors.AsType[*sandbox.Error](err); ok && wrong.Fix == "" && b.plan.Memory > 0 {
+		wrong.Fix = fmt.Sprintf("Raise 'sandbox.memory', which is %d MiB: the launcher may have run out of it.", b.plan.Memory>>20)
+	}
 	return err
 }
 

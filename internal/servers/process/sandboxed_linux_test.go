@@ -43,6 +43,16 @@ func TestSandboxedServerWorks(t *testing.T) {
 	}
 }
 
+// A launcher that ends by itself, as one does now and then that has too little memory, tells of the setting.
+func TestSandboxedLauncherLacksMemory(t *testing.T) {
+	needSandbox(t)
+	h := newTestHost(t, HostOptions{Executable: "/bin/false"})
+	_, err := h.Start(Spec{Command: "true", Dir: t.TempDir(), Sandbox: &Sandbox{Policy: sandbox.Policy{ReadAll: true, Memory: 1 << 20}}})
+	if wrong, ok := errors.AsType[*sandbox.Error](err); !ok || !strings.Contains(wrong.Fix, "'sandbox.memory', which is 1 MiB") {
+		t.Errorf("the start: %v", err)
+	}
+}
+
 // A network lets a server speak TCP and UDP.
 func TestSandboxedNetwork(t *testing.T) {
 	h := newTestHost(t, HostOptions{})

@@ -55,7 +55,7 @@ func (e *Examiner) fix(ctx context.Context, patient *Patient, err error, found *
 		return advice
 	}
 	failure, isFailure := errors.AsType[*fleet.Failure](err)
-	if patient.Config.Sandbox != nil && !(isFailure && failure.IsEnd()) {
+	if patient.Config.Sandbox != nil && (!isFailure || !failure.IsEnd()) {
 		return "It runs in a sandbox, and does not say what it lacks. To see whether that is the reason, start it once without: " +
 			`"sandbox": false. The page docs/sandbox.md says what a sandbox closes.`
 	}
