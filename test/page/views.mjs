@@ -128,8 +128,11 @@ await run(async () => {
     await page.keyboard.press("?");
     await page.getByRole("dialog").getByText("Ctrl").first().waitFor();
     await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
+    await page.getByRole("dialog").waitFor();
     await page.keyboard.type("recordings");
+    await page.getByRole("dialog").getByText("Recordings").first().waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Recordings" }).waitFor();
   });

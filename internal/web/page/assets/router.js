@@ -26,8 +26,9 @@ export function address(view, args = [], params = {}) {
 /** Goes to a view. @param {string} view @param {(string|number)[]} [args] @param {Record<string, string>} [params] */
 export function navigate(view, args, params) { location.hash = address(view, args, params); }
 
-/** The same without a new entry in the history of the tab. @param {string} view @param {(string|number)[]} [args] @param {Record<string, string>} [params] */
+/** The same without a new entry in the history of the tab. A view that is being left changes nothing. @param {string} view @param {(string|number)[]} [args] @param {Record<string, string>} [params] */
 export function replace(view, args, params) {
+  if (read().view !== view) return; // somebody has gone elsewhere, which is not drawn yet
   history.replaceState(null, '', address(view, args, params));
   route.value = read();
 }
