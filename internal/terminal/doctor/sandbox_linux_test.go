@@ -14,9 +14,9 @@ func TestFixesOfSandboxes(t *testing.T) {
 	}
 	const without = "start it once without"
 	for name, test := range map[string]struct{ script, sandbox, want, not string }{
-		"killed":   {"kill -ABRT $$", `{"memory": "256MiB"}`, "sandbox.memory is 256 MiB", without},
-		"memory":   {"echo Cannot allocate memory >&2; exit 1", `{"memory": "256MiB"}`, "it ran out of memory: sandbox.memory is 256 MiB", without},
-		"silent":   {"exec sleep 60", `{"memory": "256MiB"}`, "sandbox.memory is 256 MiB", without},
+		"killed":   {"kill -ABRT $$", `{"memory": "2GiB"}`, "sandbox.memory is 2 GiB", without},
+		"memory":   {"echo Cannot allocate memory >&2; exit 1", `{"memory": "2GiB"}`, "it ran out of memory: sandbox.memory is 2 GiB", without},
+		"silent":   {"exec sleep 60", `{"memory": "2GiB"}`, "sandbox.memory is 2 GiB", without},
 		"no limit": {"kill -ABRT $$", `true`, without, "sandbox.memory"},
 		"ended":    {"exit 0", `true`, "Run the same command", without},
 		"several":  {"echo 'sh: 1: cannot create /tmp/a: Permission denied' >&2; echo 'dial tcp 192.0.2.1:443: socket: permission denied' >&2; exit 1", `{"network": false}`, "write; the sandbox refused 192.0.2.1:443; ", ". "},
